@@ -1,12 +1,6 @@
 import type { Schemas } from 'computation-management-client';
 import { detailsIn } from 'computation-management-formats/bytes';
-import {
-  type ApprovalChange,
-  changesBetween,
-  type Covered,
-  type CoveredValue as Value,
-  mostChanges,
-} from 'computation-management-formats/covered-changes';
+import { type ApprovalChange, changesBetween, type Covered, mostChanges } from 'computation-management-formats/covered-changes';
 import { imitated, lookAlikeOf } from 'computation-management-formats/look-alikes';
 import { plainName as quoted, quotedName, userText } from 'computation-management-formats/quoted-name';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
@@ -40,6 +34,8 @@ export interface ChangeCard {
   /** The name in the change that a reader could take for another name, and that name. Undefined if there is none. */
   warning: string | undefined;
 }
+
+type Value = ApprovalChange['current'];
 
 /** A difference between what was approved and what would run now. The service says who made it. */
 type Change = ApprovalChange & Partial<Pick<Schemas['ApprovalChange'], 'user' | 'by' | 'at'>>;
@@ -135,9 +131,7 @@ function withoutPlaces(changes: readonly Change[]): Change[] {
 }
 
 /** A change with the change by which a receiver of the results went when this one came. */
-interface Paired extends Change {
-  gone?: Change;
-}
+type Paired = Change & { gone?: Change };
 
 /** Joins the receiver that came with the one that went, where there is one of each. */
 function paired(changes: readonly Change[]): Paired[] {

@@ -65,12 +65,13 @@ export function consentSentence(
     return whose === undefined ? [file, { text: ` of ${nobody}` }] : [personOf(whose, "'s"), { text: ' ' }, file];
   };
   const isWarned = ({ warning }: SentencePart) => Number(warning !== undefined);
-  const personsOf = (users: string[]) => users.map((user) => personOf(user)).sort((a, b) => isWarned(b) - isWarned(a)); // no warning is left out
-  const partsOf = (users: string[], kind: string) =>
-    listed(
-      personsOf(users).map((part) => [part]),
+  const partsOf = (users: string[], kind: string) => {
+    const persons = users.map((user) => personOf(user)).sort((a, b) => isWarned(b) - isWarned(a)); // no warning is left out
+    return listed(
+      Array.from(persons, (part) => [part]),
       kind,
     );
+  };
   const verb = (users: string[], one: string, many: string) => ({ text: users.length === 1 && users[0] !== you ? one : many });
   const [algorithm, ...datasets] = files;
   const isYours = ({ asset }: Coverage['files'][number]) => Number(asset?.created_by === you);

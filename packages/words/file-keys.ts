@@ -1,4 +1,5 @@
 import type { Schemas } from 'computation-management-client';
+import type { Fetched } from './lines.ts';
 import { plainName, userText } from 'computation-management-formats/quoted-name';
 
 /** The words for who can open the key of a file, to the user who gave the file its key. */
@@ -8,13 +9,7 @@ export const keyHolders: Record<Schemas['AssetKey']['held'], string> = {
 };
 
 /** Returns whether agents ask this service for the key of a file, by the path of the key. @param file the file and the asset it is of */
-export function hasKeyHere({
-  id,
-  source,
-}: {
-  id: string;
-  source?: { kbs_resource_path?: string | undefined } | null | undefined;
-}): boolean {
+export function hasKeyHere({ id, source }: Pick<Fetched, 'source'> & { id: string }): boolean {
   return source?.kbs_resource_path === `${id}/key/1`;
 }
 

@@ -1,16 +1,7 @@
 export { type ChangeCard, changeCards, describeDifferences } from './changes.ts';
 export { consentSentence, partsText, type SentencePart } from './consent.ts';
-export {
-  approvalTexts,
-  ContradictionError,
-  type Coverage,
-  describeConfiguration,
-  describeCoverage,
-  type Fact,
-  nobody,
-  readCoverage,
-  readJournalHead,
-} from './coverage.ts';
+export { ContradictionError, type Coverage, describeCoverage, nobody, readCoverage, readJournalHead } from './coverage.ts';
+export { approvalTexts, describeConfiguration, type Fact } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
 export { hasKeyHere, keyCaution, keyHolders } from './file-keys.ts';
 export { fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';

@@ -70,7 +70,8 @@ const usedGuestLine = (isAllowed: boolean) =>
     ? 'The machine may have worked on another run before, and may keep what it saw there'
     : 'The machine has accepted no other run before';
 
-interface Shown {
+/** The members of an asset, or of a file of a manifest, that say how the agent gets the file. */
+export interface Fetched {
   source?: { url?: string | undefined; kbs_resource_path?: string | undefined } | null | undefined;
   kbs?: { url?: string | undefined } | null | undefined;
   decompress?: boolean | null | undefined;
@@ -79,7 +80,7 @@ interface Shown {
 }
 
 /** Returns how the agent gets the file of an asset, a line for each fact. Empty if a party sends the file, unless encrypted. */
-export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
+export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Fetched): string[] {
   const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
   const facts = {
     source: place,

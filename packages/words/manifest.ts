@@ -55,18 +55,13 @@ export interface DescribedManifest<Asset extends KnownAsset = Schemas['AssetRow'
   others: string[];
 }
 
-interface Known<Asset> {
-  assets?: readonly Asset[] | undefined;
-  usersWith?: KeyOwners['usersWith'] | undefined;
-}
-
 /**
  * Describes the files of a manifest and the receivers of the results.
  * @param known the linked assets, and a function that returns the users with a key
  */
 export function describeManifest<Asset extends KnownAsset = Schemas['AssetRow']>(
   { id: _, name: _1, description: _2, algorithm, datasets, result_consumers, ...rest }: Manifest,
-  { assets = [], usersWith }: Known<Asset> = {},
+  { assets = [], usersWith }: { assets?: readonly Asset[] | undefined; usersWith?: KeyOwners['usersWith'] | undefined } = {},
 ): DescribedManifest<Asset> {
   const fileOf = (file: typeof algorithm, index: number, dataset?: string): ManifestFile<Asset> => {
     const type = dataset === undefined ? 'algorithm' : 'dataset';

@@ -71,18 +71,13 @@ export function describeProblem(error: unknown, isShown: (pointer: string) => bo
   }
   const { code, missing_items, requestId } = error;
   const repeated = placeInDetail(error);
+  const places = error.errors.filter((at) => at !== repeated && !isShown(at.pointer));
   const missing = missing_items ? describeMissing(missing_items) : [];
   return {
     title: titles[code] ?? 'Something went wrong',
     detail: repeated && isShown(repeated.pointer) ? 'Correct the fields that are marked.' : sentence(error.detail),
     advice: operatorsOwn.includes(code) ? tellOperator(requestId) : advices[code],
-    points: [...invalidPlaces(error, isShown), ...missing.map((item) => item.sentence)],
+    points: [...places.map(placeText), ...missing.map((item) => item.sentence)],
     requestId,
   };
-}
-
-/** Returns the invalid places of a request, each with its error, except the place that the detail of the error names already. */
-function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
-  const repeated = placeInDetail(problem);
-  return problem.errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText);
 }

@@ -26,11 +26,7 @@ export function isNothing({ keys, hashes, info }: Schemas['MissingItems']): bool
 /** Describes the items that a run waits for: keys, then content, then all other items in the order of the service. */
 export function describeMissing({ keys, hashes, info }: Schemas['MissingItems']): MissingItem[] {
   return [
-    ...keys.map((user): MissingItem => ({
-      kind: 'key',
-      sentence: `The public key of ${userText(user)}`,
-      user: plainName(user),
-    })),
+    ...keys.map((user): MissingItem => ({ kind: 'key', sentence: `The public key of ${userText(user)}`, user: plainName(user) })),
     ...hashes.map((file): MissingItem => ({ kind: 'content', sentence: `The content of ${plainName(file)}`, file })),
     ...info.map(fromSentence),
   ];

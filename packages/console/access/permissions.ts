@@ -17,12 +17,8 @@ export function visibleDomains(roles: Record<string, Role[]>): string[] {
   return domains.sort((one, other) => one.localeCompare(other));
 }
 
-interface Owned {
-  owner: string;
-}
-interface Created {
-  created_by: string;
-}
+type Owned = Record<'owner', string>;
+type Created = Record<'created_by', string>;
 
 /** The actions that the API allows the user (docs/contract.md, section 2). The console offers no others. */
 export const permissions = {

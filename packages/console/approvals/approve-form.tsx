@@ -1,14 +1,14 @@
-import { Alert, Button, Checkbox, Container, ExpandableSection, FormField, Input } from '@cloudscape-design/components';
+import { Alert, Button, Checkbox, Container, ExpandableSection, type InputProps } from '@cloudscape-design/components';
 import { type Client, ServiceProblem } from 'computation-management-client';
-import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
+import { readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/index.ts';
-import { Choice } from '../frame/index.ts';
+import { Choice, TextField } from '../frame/index.ts';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 import { SigningField, useSigning } from '../keys/signing-field.tsx';
-import { fieldErrors, type Loaded, loadOverview, type Overview, ProblemAlert, useAction } from '../loading/index.ts';
+import { fieldErrors, type Loaded, loadOverview, ProblemAlert, useAction } from '../loading/index.ts';
 import { useGoOn } from '../routing/index.ts';
 import { Hash, saveFile } from '../show/index.ts';
 import { approveCommand, newUuid } from './approval.ts';
@@ -121,29 +121,21 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
                 options={options}
                 onChange={chosen.choose}
               />
-              <FormField
+              <TextField
                 label="Only on these CVMs (optional)"
                 description="Identifiers, separated by commas. Empty: on any CVM."
                 errorText={errors.at('/cvm_ids')}
-              >
-                <Input
-                  value={cvms}
-                  onChange={({ detail }) => chosen.type(detail.value)}
-                  onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
-                />
-              </FormField>
-              <FormField
+                text={[cvms, chosen.type]}
+                onKeyDown={unlessEnter}
+              />
+              <TextField
                 label="For so many runs (optional)"
                 description="Runs that start with your approval, from 1 to 1,000. Empty: any number."
                 errorText={chosen.areRunsWrong ? 'Expected a whole number from 1 to 1,000.' : errors.at('/max_runs')}
-              >
-                <Input
-                  value={runs}
-                  inputMode="numeric"
-                  onChange={({ detail }) => chosen.typeRuns(detail.value)}
-                  onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
-                />
-              </FormField>
+                inputMode="numeric"
+                text={[runs, chosen.typeRuns]}
+                onKeyDown={unlessEnter}
+              />
             </div>
             <div>
               Or approve exactly this, signed, with the command line:{' '}
@@ -182,7 +174,7 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
                 variant="primary"
                 loading={approve.isRunning}
                 disabled={obstacle !== undefined}
-                {...(obstacle !== undefined && { disabledReason: obstacle })}
+                disabledReason={obstacle ?? ''}
               >
                 {isSigned ? 'Sign and approve' : 'Approve'}
               </Button>
@@ -208,21 +200,17 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
   );
 }
 
+/** Keeps the key Enter in a field from approving. */
+const unlessEnter: NonNullable<InputProps['onKeyDown']> = (event) => event.detail.key === 'Enter' && event.preventDefault();
+
 /** The data that a user looks at before approving a computation. */
-export interface Consent {
-  overview: Overview;
-  coverage: Coverage;
-  /** The newest event of the journal when the page was loaded: the history that the user saw. */
-  journal_head: JournalHead | undefined;
-  /** The fingerprint of the key that the user uploaded to the computation. */
-  uploaded: string | undefined;
-}
+export type Consent = Awaited<ReturnType<typeof loadConsent>>;
 
 /**
  * Reads the data that a user looks at before approving a computation.
  * @throws ContradictionError; ServiceProblem, also while there is no manifest
  */
-export async function loadConsent(client: Client, user: string, id: string, signal: AbortSignal): Promise<Consent> {
+export async function loadConsent(client: Client, user: string, id: string, signal: AbortSignal) {
   const journal_head = await readJournalHead(client, id, signal);
   const [overview, { events }] = await Promise.all([
     loadOverview(client, id, signal),
@@ -232,7 +220,9 @@ export async function loadConsent(client: Client, user: string, id: string, sign
   return {
     overview,
     coverage: await readCoverage(client, { id, computation: overview.computation, signal }),
+    /** The newest event of the journal when the page was loaded: the history that the user saw. */
     journal_head,
+    /** The fingerprint of the key that the user uploaded to the computation. */
     uploaded: typeof uploaded === 'string' ? uploaded : undefined,
   };
 }

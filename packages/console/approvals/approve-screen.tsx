@@ -1,21 +1,14 @@
 import { Alert, Box, Button, ExpandableSection, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import {
-  consentSentence,
-  type Coverage,
-  describeConfiguration,
-  hasKeyHere,
-  keyHolders,
-  type ManifestFile,
-} from 'computation-management-words';
+import { consentSentence, type Coverage, describeConfiguration, hasKeyHere, keyHolders } from 'computation-management-words';
 import { type ComponentProps, useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { Panel, ScreenFrame } from '../frame/index.ts';
-import { type Input, LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
+import { LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { ManifestView, StillMissing } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
-import { factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
+import { Bullets, factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
 import { mayApprove } from './approval.ts';
 import { ApproveForm, loadConsent } from './approve-form.tsx';
 import { ChangeCards, useChanges } from './changes.tsx';
@@ -76,9 +69,7 @@ function Review(form: ReviewProps) {
   const { computation } = overview;
   const { id } = computation;
   // Also one that is given elsewhere meanwhile.
-  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), {
-    everySeconds: refreshSeconds.approve,
-  });
+  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), { everySeconds: refreshSeconds.approve });
   const { approvals, refusals } = present.value ?? overview.approvals;
   const mine = approvals.find(({ user }) => user === me.user);
   const refusal = refusals.find(({ user }) => user === me.user);
@@ -103,11 +94,7 @@ function Review(form: ReviewProps) {
       <ChangeCards of={changes} />
       <div role="region" aria-label="What your approval does not protect from">
         <Alert type="warning" header="What your approval does not protect from">
-          <ul>
-            {coverage.cautions.map((caution) => (
-              <li key={caution}>{caution}</li>
-            ))}
-          </ul>
+          <Bullets of={coverage.cautions} />
           <Warnings of={overview.warnings} />
         </Alert>
       </div>
@@ -162,21 +149,19 @@ function Before({ coverage, mine }: { coverage: Coverage; mine: Schemas['Approva
   );
 }
 
-function Check({ file: { type, name, hash, asset } }: { file: ManifestFile<Input> }) {
+function Check({ file: { type, name, hash, asset } }: { file: Coverage['files'][number] }) {
   const { client, me } = useDomain();
   const isMine = asset?.created_by === me.user;
   const isKeyed = isMine && hasKeyHere(asset);
   const key = useLoaded(`${asset?.id ?? ''} ${isKeyed}`, async (signal) =>
     isKeyed ? await client.getAssetKey({ id: asset.id, signal }) : undefined,
   ).value;
-  const isOpen = asset?.state === 'ready' && asset.size != null && (isMine || asset.content_access === 'domain');
+  const isOpen = asset?.state === 'ready' && asset.size !== null && (isMine || asset.content_access === 'domain');
   return (
     <div className="stack">
       <CompareFile what={`the ${type} ${name ?? ''}`.trim()} hash={hash} />
       {key && <div>Who can open its key: {keyHolders[key.held]}.</div>}
-      {type === 'algorithm' && isOpen && asset.created_by !== undefined && (
-        <OpenText key={hash} id={asset.id} creator={asset.created_by} hash={hash} />
-      )}
+      {type === 'algorithm' && isOpen && <OpenText key={hash} id={asset.id} creator={asset.created_by} hash={hash} />}
     </div>
   );
 }

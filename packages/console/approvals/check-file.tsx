@@ -6,18 +6,15 @@ import { hashFile } from '../assets/hash-file.ts';
 import { ProblemAlert, problemText, useAction } from '../loading/index.ts';
 import { Groups, Name, StatusIndicator, User } from '../show/index.ts';
 
-interface Props {
-  /** The file of the manifest in words, such as `the algorithm`. */
-  what: string;
-  /** The SHA3-256 of the file in the manifest, hex. */
-  hash: string;
-}
-
 type Found = { percent: number } | { hash: string } | { problem: unknown };
 type Outcome = { file: string } & Found;
 
-/** Shows a field that compares a file of the user with a file of a manifest. The file is hashed in the browser and sent nowhere. */
-export function CompareFile({ what, hash: expected }: Props) {
+/**
+ * Shows a field that compares a file of the user with a file of a manifest. The file is hashed in the browser and sent nowhere.
+ * @param what the file of the manifest in words, such as `the algorithm`
+ * @param hash the SHA3-256 of the file in the manifest, hex
+ */
+export function CompareFile({ what, hash: expected }: { what: string; hash: string }) {
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);

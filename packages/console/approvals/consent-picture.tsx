@@ -64,14 +64,8 @@ export function Picture({ coverage: { files, receivers }, changes, sentence }: P
   );
 }
 
-interface NodeProps {
-  side?: 'brings' | 'receives';
-  isChanged: boolean;
-  children: ReactNode;
-}
-
 /** Shows a box of the picture, with the arrow from a party who brings files, or to one who receives the results. */
-function Node({ side, isChanged, children }: NodeProps) {
+function Node({ side, isChanged, children }: { side?: 'brings' | 'receives'; isChanged: boolean; children: ReactNode }) {
   return (
     <div className={`node ${side ?? ''} ${isChanged ? 'is-changed' : ''}`}>
       <div className="box">

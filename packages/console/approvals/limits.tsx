@@ -65,11 +65,7 @@ export function useLimits(before: Schemas['Approval'] | undefined) {
     isOver,
     options,
     until: options.find(({ value }) => value === lifetime),
-    limits: limitsOf({
-      cvm_ids: cvm_ids.length > 0 ? cvm_ids : null,
-      expires_at: chosen ? chosen.expires_at : kept,
-      max_runs,
-    }),
+    limits: limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at: chosen ? chosen.expires_at : kept, max_runs }),
     choose: (value: string) =>
       setChosen(value === 'kept' ? undefined : { lifetime: value, expires_at: expiryAfter(value, serviceNow()) }),
     type: setTyped,

@@ -1,7 +1,6 @@
-import { FormField, Textarea } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { ConfirmModal, type DialogProps, TextField } from '../frame/index.ts';
 import { fieldErrors, useChange } from '../loading/index.ts';
 
 /** Shows a dialog that refuses to approve a computation, with a reason that all parties read. */
@@ -23,15 +22,15 @@ export function Refuse({ id, onClose, onDone }: DialogProps & { id: string }) {
       obstacle={reason.trim() === '' ? 'Give a reason first: all parties see it.' : undefined}
       onClose={onClose}
     >
-      <FormField
+      <TextField
         label="Reason"
         description="All parties see it. It replaces an approval of yours, and ends when you approve or withdraw it."
         constraintText="1 to 1,000 characters."
         errorText={errors.at('/reason')}
         stretch
-      >
-        <Textarea value={reason} rows={4} onChange={({ detail }) => setReason(detail.value)} />
-      </FormField>
+        rows={4}
+        text={[reason, setReason]}
+      />
     </ConfirmModal>
   );
 }

@@ -1,8 +1,7 @@
-import { FormField, Input, Textarea } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { type ReactNode, useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Choice, ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { Choice, ConfirmModal, type DialogProps, TextField } from '../frame/index.ts';
 import { type FieldErrors, fieldErrors, ReadAgain, useChange } from '../loading/index.ts';
 
 export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
@@ -44,24 +43,21 @@ interface Props {
 
 /** Shows the fields of an asset other than its content, in a form. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
+  const textOf = (name: 'file_name' | 'description') => ({
+    text: [fields[name], (text: string) => change({ [name]: text })] as const,
+    errorText: errors.at(`/asset/${name}`),
+    disabled: isDisabled,
+  });
   return (
     <div className="stack">
-      <FormField
+      <TextField
         label="File name"
         description="The name under which the algorithm finds it."
+        {...textOf('file_name')}
         errorText={errors.at('/asset/file_name') ?? nameFault}
-      >
-        <Input value={fields.file_name} disabled={isDisabled} onChange={({ detail }) => change({ file_name: detail.value })} />
-      </FormField>
+      />
       {children}
-      <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
-        <Textarea
-          value={fields.description}
-          rows={2}
-          disabled={isDisabled}
-          onChange={({ detail }) => change({ description: detail.value })}
-        />
-      </FormField>
+      <TextField label="Description (optional)" rows={2} {...textOf('description')} />
       {isMine &&
         choices.map(({ name, label, options }) => (
           <Choice<string>

@@ -1,7 +1,7 @@
-import { Box, Button, KeyValuePairs, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { permissions, useDomain } from '../access/index.ts';
-import { DeleteModal, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
+import { DeleteModal, GoTo, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
 import { FactTable, PagedTable, usePage } from '../lists/index.ts';
 import { ActionButton, LoadedView, useLoaded } from '../loading/index.ts';
 import { aboveAsset, addressOf } from '../routing/index.ts';
@@ -125,7 +125,6 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
 
 /** Shows the computations that an asset is linked to. */
 function LinkedComputations({ id }: { id: string }) {
-  const { domain } = useDomain();
   const page = usePage('listLinkedComputations', { id });
   return (
     <PagedTable
@@ -137,9 +136,7 @@ function LinkedComputations({ id }: { id: string }) {
         {
           header: 'Name',
           isRowHeader: true,
-          cell: ({ id: computation, name }) => (
-            <Link href={addressOf({ screen: 'computation', domain, id: computation })}>{name}</Link>
-          ),
+          cell: ({ id: computation, name }) => <GoTo place={{ screen: 'computation', id: computation }}>{name}</GoTo>,
         },
         { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status }) => <Status status={status} /> },
         { header: 'Owner', cell: ({ owner }) => <User of={owner} /> },

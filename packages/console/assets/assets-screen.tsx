@@ -1,10 +1,10 @@
-import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Button } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { permissions, useDomain } from '../access/index.ts';
-import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
+import { ChoiceFilter, type Column, Nothing, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
 import { addressOf, useAddress } from '../routing/index.ts';
-import { ScreenFrame } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { Ago, AssetState, sizeText, User } from '../show/index.ts';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
@@ -17,11 +17,7 @@ export function AssetsScreen() {
   const asset_type = assetTypeOptions.find(({ value }) => value === query.get('type'))?.value;
   const page = usePage('listAssets', { asset_type }, { everySeconds: refreshSeconds.assets });
   const columns: Column<Row>[] = [
-    {
-      header: 'File',
-      isRowHeader: true,
-      cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
-    },
+    { header: 'File', isRowHeader: true, cell: ({ id, file_name }) => <GoTo place={{ screen: 'asset', id }}>{file_name}</GoTo> },
     { header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
     { header: 'Content', isPrimary: true, minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
     { header: 'Size', cell: ({ size }) => sizeText(size) },
@@ -34,22 +30,15 @@ export function AssetsScreen() {
     </Button>
   );
   return (
-    <ScreenFrame title="Assets" above={[]} hasHeader={false}>
-      <PagedTable
-        title="Assets"
-        page={page}
-        columns={columns}
-        rowKey={({ id }) => id}
-        filterNames={['type']}
-        actions={upload}
-        filters={<ChoiceFilter label="Type" all="Any type" page={page} name="type" options={assetTypeOptions} />}
-        empty={
-          <SpaceBetween size="s" alignItems="center">
-            <span>The domain has no assets yet.</span>
-            {upload}
-          </SpaceBetween>
-        }
-      />
-    </ScreenFrame>
+    <PagedTable
+      title="Assets"
+      page={page}
+      columns={columns}
+      rowKey={({ id }) => id}
+      filterNames={['type']}
+      actions={upload}
+      filters={<ChoiceFilter label="Type" all="Any type" page={page} name="type" options={assetTypeOptions} />}
+      empty={<Nothing text="The domain has no assets yet." action={upload} />}
+    />
   );
 }

@@ -1,10 +1,10 @@
-import { Button, FileInput, FormField, Input, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
+import { Button, FileInput, FormField, KeyValuePairs } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { hasKeyHere, keyHolders, policyLines } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { MachineFields, policyFields } from '../policies/machine-fields.tsx';
-import { Choice, ConfirmModal, type DialogProps, FormFrame, Panel, useAsked } from '../frame/index.ts';
+import { Choice, ConfirmModal, type DialogProps, FormFrame, Panel, TextField, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, useChange, useLoaded } from '../loading/index.ts';
 import { useUnsavedWork } from '../routing/index.ts';
 import { Hash, Lines, Moment, Name, StatusIndicator } from '../show/index.ts';
@@ -12,14 +12,11 @@ import { type FileKey, readFileKey } from './file-key.ts';
 
 type Key = Schemas['AssetKey'];
 
-interface Props {
-  asset: KnownAsset['asset'];
-  /** Loads the asset again, which the first key changes. */
-  reload: () => void;
-}
-
-/** Shows the creator of an asset the key of its file: who holds it, which machines get it and how often it left. Sets and removes it. */
-export function KeyPanel({ asset, reload }: Props) {
+/**
+ * Shows the creator of an asset the key of its file: who holds it, which machines get it and how often it left. Sets and removes it.
+ * @param reload loads the asset again, which the first key changes
+ */
+export function KeyPanel({ asset, reload }: { asset: KnownAsset['asset']; reload: () => void }) {
   const { client } = useDomain();
   const { id } = asset;
   const loaded = useLoaded(`${id} ${asset.updated_at}`, async (signal) =>
@@ -107,10 +104,7 @@ const holders = [
   },
 ] as const;
 
-interface FormProps extends DialogProps {
-  asset: KnownAsset['asset'];
-  before: Key | null;
-}
+type FormProps = DialogProps & { asset: KnownAsset['asset']; before: Key | null };
 
 /** Shows the form that gives an asset a key. A key that the user holds is hashed here, and is not sent. */
 function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProps) {
@@ -139,37 +133,35 @@ function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProp
         title={before ? 'Change the key' : 'Give it a key'}
         description={before ? undefined : 'The first key changes the manifest: approvals that were given become stale.'}
       >
-        <SpaceBetween size="l">
-          <Choice label="Who holds it" value={held} options={holders} onChange={setHeld} />
-          <FormField
-            label="File of the key"
-            description="As cms encrypt writes it."
-            errorText={typeof chosen?.read === 'string' ? chosen.read : errors.at('/key')}
-            constraintText={key && `SHA-256 ${key.fingerprint}`}
-          >
-            <div className="row">
-              <FileInput
-                ariaLabel="Choose the file of the key"
-                value={[]}
-                onChange={({ detail: { value } }) =>
-                  void (value[0] && readFileKey(value[0]).then((read) => setChosen({ name: value[0]?.name ?? '', read })))
-                }
-              >
-                Choose key file
-              </FileInput>
-              {chosen && <Name of={chosen.name} />}
-            </div>
-          </FormField>
-          {held === 'party' && !key && (
-            <FormField
-              label="Or its fingerprint"
-              description="The SHA-256 of the key, 64 hex digits."
-              errorText={errors.at('/fingerprint')}
+        <Choice label="Who holds it" value={held} options={holders} onChange={setHeld} />
+        <FormField
+          label="File of the key"
+          description="As cms encrypt writes it."
+          errorText={typeof chosen?.read === 'string' ? chosen.read : errors.at('/key')}
+          constraintText={key && `SHA-256 ${key.fingerprint}`}
+        >
+          <div className="row">
+            <FileInput
+              ariaLabel="Choose the file of the key"
+              value={[]}
+              onChange={({ detail: { value } }) =>
+                void (value[0] && readFileKey(value[0]).then((read) => setChosen({ name: value[0]?.name ?? '', read })))
+              }
             >
-              <Input value={typed} spellcheck={false} onChange={({ detail }) => setTyped(detail.value)} />
-            </FormField>
-          )}
-        </SpaceBetween>
+              Choose key file
+            </FileInput>
+            {chosen && <Name of={chosen.name} />}
+          </div>
+        </FormField>
+        {held === 'party' && !key && (
+          <TextField
+            label="Or its fingerprint"
+            description="The SHA-256 of the key, 64 hex digits."
+            errorText={errors.at('/fingerprint')}
+            spellcheck={false}
+            text={[typed, setTyped]}
+          />
+        )}
       </Panel>
       <MachineFields
         subject="key"

@@ -1,10 +1,10 @@
-import { Container, FileUpload, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Container, FileUpload, FormField, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions, Refused, useDomain, useFrame } from '../access/index.ts';
 import { fieldErrors, keysForBodies, useAction } from '../loading/index.ts';
 import { aboveAsset, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
-import { Choice, FormFrame, ScreenFrame } from '../frame/index.ts';
+import { Choice, FormFrame, GoTo, ScreenFrame } from '../frame/index.ts';
 import { sizeText } from '../show/index.ts';
 import { noSource, SourceFields, sourceFields, sourceOf } from './source-fields.tsx';
 import { AssetFields, assetFields, type AssetFieldValues } from './asset-fields.tsx';
@@ -168,7 +168,7 @@ function NewForm() {
       </Container>
       <UploadProgress
         upload={upload}
-        asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
+        asset={created && <GoTo place={{ screen: 'asset', id: created.id }}>{created.file_name}</GoTo>}
       />
     </FormFrame>
   );

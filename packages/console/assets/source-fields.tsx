@@ -1,7 +1,7 @@
-import { Checkbox, FormField, Input, SpaceBetween, Textarea } from '@cloudscape-design/components';
+import { Checkbox, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { algorithmTypes, sourceTypeOf } from 'computation-management-formats/source';
-import { Choice } from '../frame/index.ts';
+import { Choice, TextField } from '../frame/index.ts';
 import { checksumNote } from './asset-texts.ts';
 import type { FieldErrors } from '../loading/index.ts';
 
@@ -39,10 +39,7 @@ export function sourceOf({ url, checksum, path, kbs, decompress, runAs, args }: 
       ? {}
       : type === 'dataset'
         ? { decompress }
-        : {
-            algo_type: runAs,
-            algo_args: args.split('\n').filter((line) => line !== ''),
-          }),
+        : { algo_type: runAs, algo_args: args.split('\n').filter((line) => line !== '') }),
   };
 }
 
@@ -79,9 +76,12 @@ export function SourceFields({ type, source, change, errors }: Props) {
   return (
     <SpaceBetween size="l">
       {lines.map(([name, label, description, errorText]) => (
-        <FormField key={name} label={label} description={description} errorText={errorText}>
-          <Input value={source[name]} spellcheck={false} onChange={({ detail }) => change({ [name]: detail.value.trim() })} />
-        </FormField>
+        <TextField
+          key={name}
+          {...{ label, description, errorText }}
+          spellcheck={false}
+          text={[source[name], (text) => change({ [name]: text.trim() })]}
+        />
       ))}
       {type === 'dataset' ? (
         <Checkbox checked={source.decompress} onChange={({ detail }) => change({ decompress: detail.checked })}>
@@ -96,13 +96,14 @@ export function SourceFields({ type, source, change, errors }: Props) {
             options={algorithmTypes.map((value) => ({ value, label: value }))}
             onChange={(runAs) => change({ runAs })}
           />
-          <FormField
+          <TextField
             label="Arguments (optional)"
             description="One on each line. Approvals cover them."
             errorText={errors.at('/asset/algo_args')}
-          >
-            <Textarea value={source.args} rows={2} spellcheck={false} onChange={({ detail }) => change({ args: detail.value })} />
-          </FormField>
+            rows={2}
+            spellcheck={false}
+            text={[source.args, (args) => change({ args })]}
+          />
         </>
       )}
     </SpaceBetween>

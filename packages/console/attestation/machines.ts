@@ -5,12 +5,7 @@ import { failedChecks } from 'computation-management-attestation/policy';
 type Policy = Schemas['AttestationPolicy'];
 
 /** A registered CVM, with the reasons why it cannot take a run of a computation now. It can if there are none. */
-export interface Machine {
-  id: string;
-  reasons: string[];
-  /** True if the evidence of the CVM is that of a test, which proves nothing. */
-  isTest: boolean;
-}
+export type Machine = ReturnType<typeof machinesFor>[number];
 
 /** Returns whether the evidence of a CVM was signed by a root that exists only for tests. */
 export function isTestEvidence(checks: readonly { name: string }[] = []): boolean {
@@ -18,9 +13,10 @@ export function isTestEvidence(checks: readonly { name: string }[] = []): boolea
 }
 
 /** Judges registered CVMs by an attestation policy and by their presence, as far as the API shows them. The start of a run judges again. */
-export function machinesFor(policy: Policy, cvms: readonly Pick<Schemas['Cvm'], 'id' | 'presence' | 'attestation'>[]): Machine[] {
+export function machinesFor(policy: Policy, cvms: readonly Pick<Schemas['Cvm'], 'id' | 'presence' | 'attestation'>[]) {
   return cvms.map(({ id, presence: { state, fit }, attestation }) => ({
     id,
+    /** True if the evidence of the CVM is that of a test, which proves nothing. */
     isTest: isTestEvidence(attestation?.checks),
     reasons: [
       ...(state === 'connected' ? [] : ['is not connected: start its agent']),

@@ -1,17 +1,9 @@
-import {
-  Alert,
-  Button,
-  ButtonDropdown,
-  type ButtonDropdownProps,
-  FormField,
-  KeyValuePairs,
-  Link,
-} from '@cloudscape-design/components';
+import { Alert, Button, ButtonDropdown, type ButtonDropdownProps, FormField, KeyValuePairs } from '@cloudscape-design/components';
 import { type ComponentProps, useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { ConfirmModal, DeleteModal, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, GoTo, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, loadOverview, type Overview, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { aboveComputation, addressOf, useAddress, useGoOn } from '../routing/index.ts';
@@ -25,7 +17,7 @@ import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { describeConfiguration, describeMissing } from 'computation-management-words';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { configurationOfComputation } from 'computation-management-formats/approval-text';
-import { factItems, Hash, Moment, Names, User } from '../show/index.ts';
+import { Bullets, factItems, Hash, Moment, Names, User } from '../show/index.ts';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
@@ -117,7 +109,7 @@ function ComputationTabs({ reload, ...props }: TabsProps) {
     <PlaceTabs
       label="Parts of the computation"
       place={{ screen: 'computation', domain, id }}
-      contents={{
+      parts={{
         overview: () => (
           <>
             <StepsPanel {...props} />
@@ -181,17 +173,11 @@ function StartRun({ overview, first, onClose }: { overview: Overview; first: str
       )}
       {lacks.length > 0 && (
         <Alert type="warning" header={isReady ? 'A run cannot start on this CVM' : 'A run cannot start yet'}>
-          <ul className="long-words">
-            {lacks.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
+          <Bullets className="long-words" of={lacks} />
           {computation.attestation_policy !== null && <MachineHelp />}
         </Alert>
       )}
-      {activeRun !== undefined && (
-        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the conflicting run</Link>
-      )}
+      {activeRun !== undefined && <GoTo place={{ screen: 'run', id, run: activeRun }}>Open the conflicting run</GoTo>}
     </ConfirmModal>
   );
 }
@@ -217,10 +203,7 @@ function ConfigurationTab({ computation }: { computation: Schemas['Computation']
       value:
         consumers.length > 0 ? <Names of={consumers} as={User} /> : 'Everyone with the role result_consumer who uploads a key',
     },
-    {
-      label: 'Providers',
-      value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
-    },
+    { label: 'Providers', value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets' },
     { label: 'Created', value: <Moment at={created_at} /> },
     { label: 'Updated', value: <Moment at={updated_at} /> },
   ];

@@ -1,12 +1,12 @@
-import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Button } from '@cloudscape-design/components';
 import { type Client, page, type Schemas } from 'computation-management-client';
 import { describeMissing, userText } from 'computation-management-words';
 import { permissions, useDomain } from '../access/index.ts';
 import { machinesFor } from '../attestation/machines.ts';
-import { type Column, FilterBox, PagedTable, RowFact, usePage } from '../lists/index.ts';
+import { type Column, FilterBox, Nothing, PagedTable, RowFact, usePage } from '../lists/index.ts';
 import { hasMachine, type Loaded, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { addressOf, useAddress } from '../routing/index.ts';
-import { ScreenFrame } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { Ago, Names, Status, StatusIndicator, statusOptions, User } from '../show/index.ts';
 
 type Row = Schemas['ComputationRow'];
@@ -19,14 +19,10 @@ export function ComputationsScreen() {
   const [owner, waiting_for] = ['owner', 'waiting_for'].map((name) => query.get(name) ?? undefined);
   const sort = status === undefined && owner === undefined ? ('updated' as const) : undefined;
   const rows = usePage('listComputations', { status, owner, waiting_for, sort }, { everySeconds: refreshSeconds.computations });
-  const { round = 0 } = rows.loaded;
+  const { round } = rows.loaded;
   const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
-    {
-      header: 'Name',
-      isRowHeader: true,
-      cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
-    },
+    { header: 'Name', isRowHeader: true, cell: ({ id, name }) => <GoTo place={{ screen: 'computation', id }}>{name}</GoTo> },
     { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { header: 'Waits for', minWidth: 150, cell: (row) => <Waits row={row} round={round} todo={todo} /> },
     { header: 'Owner', cell: ({ owner: of }) => <User of={of} /> },
@@ -38,38 +34,31 @@ export function ComputationsScreen() {
     </Button>
   );
   return (
-    <ScreenFrame title="Computations" above={[]} hasHeader={false}>
-      <PagedTable
-        title="Computations"
-        page={rows}
-        columns={columns}
-        rowKey={({ id }) => id}
-        filterNames={['status', 'owner', 'waiting_for']}
-        actions={create}
-        filters={
-          <FilterBox
-            label="Filter by status, owner or whom it waits for"
-            filters={[
-              { name: 'waiting_for', label: 'Waits for', options: [{ value: 'me', label: 'me' }] },
-              { name: 'status', label: 'Status', options: statusOptions },
-              { name: 'owner', label: 'Owner', options: [{ value: me.user, label: `${userText(me.user)} (you)` }] },
-            ]}
-            values={{ waiting_for, status, owner }}
-            onChange={(changed, latest) => {
-              // The service refuses these two together: the last choice counts.
-              const other = changed['owner'] !== undefined && (latest === 'owner' ? 'waiting_for' : 'owner');
-              rows.change(other && changed['waiting_for'] !== undefined ? { ...changed, [other]: undefined } : changed);
-            }}
-          />
-        }
-        empty={
-          <SpaceBetween size="s" alignItems="center">
-            <span>The domain has no computations yet.</span>
-            {create}
-          </SpaceBetween>
-        }
-      />
-    </ScreenFrame>
+    <PagedTable
+      title="Computations"
+      page={rows}
+      columns={columns}
+      rowKey={({ id }) => id}
+      filterNames={['status', 'owner', 'waiting_for']}
+      actions={create}
+      filters={
+        <FilterBox
+          label="Filter by status, owner or whom it waits for"
+          filters={[
+            { name: 'waiting_for', label: 'Waits for', options: [{ value: 'me', label: 'me' }] },
+            { name: 'status', label: 'Status', options: statusOptions },
+            { name: 'owner', label: 'Owner', options: [{ value: me.user, label: `${userText(me.user)} (you)` }] },
+          ]}
+          values={{ waiting_for, status, owner }}
+          onChange={(changed, latest) => {
+            // The service refuses these two together: the last choice counts.
+            const other = changed['owner'] !== undefined && (latest === 'owner' ? 'waiting_for' : 'owner');
+            rows.change(other && changed['waiting_for'] !== undefined ? { ...changed, [other]: undefined } : changed);
+          }}
+        />
+      }
+      empty={<Nothing text="The domain has no computations yet." action={create} />}
+    />
   );
 }
 
@@ -77,10 +66,10 @@ const mostNamed = 2;
 
 /** Shows what a run of a computation waits for, first from the user. */
 function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
-  const { client, domain } = useDomain();
+  const { client } = useDomain();
   const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
-  if (todo.value?.keys.some(isOf)) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
-  if (todo.value?.approvals.some(isOf)) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
+  if (todo.value?.keys.some(isOf)) return <GoTo place={{ screen: 'computation', id }}>Your key</GoTo>;
+  if (todo.value?.approvals.some(isOf)) return <GoTo place={{ screen: 'approve', id }}>Your approval</GoTo>;
   const isAsked = todo.value !== undefined || todo.problem !== undefined;
   if (!isAsked || status === 'running' || status === 'stopping') return '-';
   return (

@@ -1,23 +1,14 @@
 import type { Schemas } from 'computation-management-client';
 import { type ReactNode, useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
-import { Refused } from '../access/refused.tsx';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { loadComputation, type LoadedComputation } from '../loading/overview.ts';
-import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
-import { type Action, keysForBodies, useAction } from '../loading/use-action.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { useAddress, useGoOn } from '../routing/navigation.ts';
-import { aboveComputation, aboveInComputation, addressOf } from '../routing/places.ts';
-import { ExpandableSection, FormField, Input, SpaceBetween, Textarea, Toggle } from '@cloudscape-design/components';
+import { permissions, Refused, useDomain, useFrame } from '../access/index.ts';
+import { Choice, FormFrame, Panel, ScreenFrame, TextField } from '../frame/index.ts';
+import { type Action, fieldErrors, type FieldErrors, keysForBodies, loadComputation } from '../loading/index.ts';
+import { LoadedView, type Overview, ReadAgain, useAction, useLoaded } from '../loading/index.ts';
+import { aboveComputation, aboveInComputation, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
+import { ExpandableSection, SpaceBetween, Toggle } from '@cloudscape-design/components';
 import { approvalLevels, logLevels } from 'computation-management-formats/vocabulary';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { approvalTexts } from 'computation-management-words';
-import { Choice } from '../frame/choice.tsx';
-import { FormFrame } from '../frame/form-frame.tsx';
-import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { pemNote } from './form-notes.ts';
 import { MachineFields, policyFields } from '../policies/machine-fields.tsx';
 import { UserField, useSeen } from './user-field.tsx';
@@ -73,13 +64,13 @@ export function EditComputationScreen({ id }: { id: string }) {
   return (
     <ScreenFrame title={`Edit ${title}`} above={aboveInComputation(domain, id, title)}>
       <LoadedView loaded={loaded} what="the computation">
-        {(read) => <EditForm key={reading} read={read} readAgain={() => setReading(reading + 1)} />}
+        {(read) => <EditForm key={reading} {...read} readAgain={() => setReading(reading + 1)} />}
       </LoadedView>
     </ScreenFrame>
   );
 }
 
-function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComputation; readAgain: () => void }) {
+function EditForm({ computation, etag, readAgain }: Pick<Overview, 'computation' | 'etag'> & { readAgain: () => void }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
@@ -130,6 +121,10 @@ function ComputationForm({ initial, save, cancelAddress, conflict, isNew }: Form
   const users = { consumers: fields.consumers, reviewers, providers: fields.providers };
   const errors = fieldErrors(save.problem, shownFields);
   const seen = useSeen();
+  const textOf = (name: 'name' | 'description' | 'owner') => ({
+    text: [fields[name], (text: string) => change({ [name]: text })] as const,
+    errorText: errors.at(`/${name}`),
+  });
 
   return (
     <FormFrame
@@ -140,24 +135,15 @@ function ComputationForm({ initial, save, cancelAddress, conflict, isNew }: Form
       fields={errors.fields}
     >
       <Panel title="Computation">
-        <FormField label="Name" errorText={errors.at('/name')}>
-          <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
-        </FormField>
-        <FormField label="Description (optional)" errorText={errors.at('/description')}>
-          <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
-        </FormField>
-        <FormField
+        <TextField label="Name" ariaRequired {...textOf('name')} />
+        <TextField label="Description (optional)" rows={3} {...textOf('description')} />
+        <TextField
           label="Owner"
           description="The owner may start and stop runs, and always gets the results."
           constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
-          errorText={errors.at('/owner')}
-        >
-          <Input
-            value={fields.owner}
-            disabled={!permissions.changeOwner(me)}
-            onChange={({ detail }) => change({ owner: detail.value })}
-          />
-        </FormField>
+          disabled={!permissions.changeOwner(me)}
+          {...textOf('owner')}
+        />
       </Panel>
       <Panel title="Approval and results">
         <Choice
@@ -312,7 +298,7 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
           Attested TLS
         </Toggle>
         {pemFields.map(([name, label]) => (
-          <FormField
+          <TextField
             key={name}
             label={`${label} (optional)`}
             description="PEM, or a path inside the CVM."
@@ -322,15 +308,11 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
                 ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
                 : errors.at(`/agent_config/${name}`)
             }
-          >
-            <Textarea
-              value={agent_config[name]}
-              rows={3}
-              spellcheck={false}
-              autoComplete={false}
-              onChange={({ detail }) => set({ [name]: detail.value })}
-            />
-          </FormField>
+            rows={3}
+            spellcheck={false}
+            autoComplete={false}
+            text={[agent_config[name], (text) => set({ [name]: text })]}
+          />
         ))}
       </SpaceBetween>
     </ExpandableSection>

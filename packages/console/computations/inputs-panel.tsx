@@ -1,10 +1,10 @@
-import { Alert, Button, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Alert, Button, FormField } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { AssetSelect } from '../assets/asset-select.tsx';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { ConfirmModal, type DialogProps, useAsked } from '../frame/index.ts';
-import { type Column, FactTable } from '../lists/index.ts';
+import { ConfirmModal, type DialogProps, GoTo, useAsked } from '../frame/index.ts';
+import { type Column, FactTable, Nothing } from '../lists/index.ts';
 import { type Input, type Overview, useChange } from '../loading/index.ts';
 import { addressOf } from '../routing/index.ts';
 import { AssetState, Hash, sizeText, StatusIndicator, User, Warnings } from '../show/index.ts';
@@ -25,7 +25,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
       header: 'File',
       isRowHeader: true,
       minWidth: 130,
-      cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+      cell: ({ id, file_name }) => <GoTo place={{ screen: 'asset', id }}>{file_name}</GoTo>,
     },
     { header: 'Type', cell: ({ asset_type }) => assetTypeText(asset_type) },
     {
@@ -82,12 +82,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
             </Alert>
           )
         }
-        empty={
-          <SpaceBetween size="s" alignItems="center">
-            <span>No assets are linked. A run needs one algorithm.</span>
-            {upload}
-          </SpaceBetween>
-        }
+        empty={<Nothing text="No assets are linked. A run needs one algorithm." action={upload} />}
       />
       {asked === 'link' && <LinkAsset overview={overview} {...dialog} />}
       {asked !== undefined && asked !== 'link' && <UnlinkAsset overview={overview} input={asked} {...dialog} />}
@@ -95,9 +90,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
   );
 }
 
-interface Props extends DialogProps {
-  overview: Overview;
-}
+type Props = DialogProps & { overview: Overview };
 
 /** Shows a dialog that links to a computation one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onDone }: Props) {

@@ -11,7 +11,7 @@ import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
 import { type Column, FactTable } from '../lists/index.ts';
 import { type Overview, type Party, useChange } from '../loading/index.ts';
 import { addressOf } from '../routing/index.ts';
-import { type Look, Looking, Moment, Name, Quote, StatusIndicator, Term, User } from '../show/index.ts';
+import { Bullets, type Look, Looking, Moment, Name, Quote, StatusIndicator, Term, User } from '../show/index.ts';
 import { expectedOf, invitationText } from './invitation.ts';
 
 const looks: Record<ApprovalState, Look> = {
@@ -90,13 +90,10 @@ export function PeoplePanel({ overview, reload }: { overview: Overview; reload: 
           <>
             <Looking like={looks[row.state]} />
             {row.because.length === 0 && ' (not needed)'}
-            <ul className="long-words">
-              {changes.get(user)?.map((change, index) => (
-                <li key={index}>
-                  <Change of={change} />
-                </li>
-              ))}
-            </ul>
+            <Bullets
+              className="long-words"
+              of={changes.get(user)?.map((change, index) => <Change key={index} of={change} />) ?? []}
+            />
             {row.approval && (
               <>
                 <Moment at={row.approval.approved_at} />

@@ -1,9 +1,8 @@
-import { Button, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
+import { Button, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
-import { Panel } from '../frame/index.ts';
+import { GoTo, Panel } from '../frame/index.ts';
 import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
-import { addressOf } from '../routing/index.ts';
 import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
 import { debtText } from './invitation.ts';
 import { type Move, owedSince, type Step, stepsOf } from './steps.ts';
@@ -85,26 +84,22 @@ function Machines({ of }: { of: NonNullable<Overview['machines']> }) {
 
 /** Shows the latest run of a computation without a colour, because the end of a run says nothing about the next run. */
 function LatestRun({ run }: { run: NonNullable<Overview['computation']['run']> }) {
-  const { domain } = useDomain();
   const { id: at, computation_id: id, cvm_id, status, started_by, started_at, ended_at } = run;
   return (
     <div>
       Latest run:{' '}
-      <Link href={addressOf({ screen: 'run', domain, id, run: at })}>
+      <GoTo place={{ screen: 'run', id, run: at }}>
         {statusText(status)} <Ago at={ended_at ?? started_at} />
-      </Link>
-      , on <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <User of={started_by} />
+      </GoTo>
+      , on <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo>, started by <User of={started_by} />
     </div>
   );
 }
 
-interface DebtsProps {
-  overview: Overview;
-  events: Parameters<typeof owedSince>[2];
-}
+type Events = Parameters<typeof owedSince>[2];
 
 /** Shows the things that a run of a computation waits for, who owes each of them, and since when as far as the events tell. */
-function Debts({ overview: { parties, unowned, others }, events }: DebtsProps) {
+function Debts({ overview: { parties, unowned, others }, events }: { overview: Overview; events: Events }) {
   const { me } = useDomain();
   const items = parties.flatMap(({ user, owes, isInvited, parts, refusal }) => {
     const invited = `invited as ${parts.join(', ')}, has not acted`;

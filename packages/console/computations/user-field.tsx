@@ -1,8 +1,9 @@
-import { Button, FormField, Textarea } from '@cloudscape-design/components';
+import { Button } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
 import { userText } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
+import { TextField } from '../frame/index.ts';
 import { useLoaded } from '../loading/index.ts';
 import { namesIn } from '../show/index.ts';
 import { type Seen, userNotes } from './form-notes.ts';
@@ -47,7 +48,7 @@ export function UserField({ label, description, users, seen, error, onChange }: 
   };
   const add = (user: string) => type([...(isTyping ? names.slice(0, -1) : names), user].join('\n'));
   return (
-    <FormField
+    <TextField
       label={label}
       description={description}
       errorText={error}
@@ -64,8 +65,8 @@ export function UserField({ label, description, users, seen, error, onChange }: 
           </span>
         )
       }
-    >
-      <Textarea value={value} rows={3} onChange={({ detail }) => type(detail.value)} />
-    </FormField>
+      rows={3}
+      text={[value, type]}
+    />
   );
 }

@@ -1,11 +1,11 @@
-import { Alert, Button, FormField, Input, KeyValuePairs, Link, Textarea } from '@cloudscape-design/components';
+import { Alert, Button, KeyValuePairs } from '@cloudscape-design/components';
 import { type Client, type Schemas, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions, useDomain, useFrame } from '../access/index.ts';
 import { type Column, PagedTable, usePage } from '../lists/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { addressOf, useGoOn } from '../routing/index.ts';
-import { ConfirmModal, DeleteModal, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, GoTo, Panel, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
 import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -20,11 +20,7 @@ export function CvmsScreen() {
   const [isRegistering, setRegistering] = useState(false);
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
-    {
-      header: 'CVM',
-      isRowHeader: true,
-      cell: ({ id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: id })}>{id}</Link>,
-    },
+    { header: 'CVM', isRowHeader: true, cell: ({ id }) => <GoTo place={{ screen: 'cvm', cvm: id }}>{id}</GoTo> },
     { header: 'Presence', isPrimary: true, minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
     { header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },
     { header: 'Description', cell: ({ description }) => (description === '' ? '-' : <Name of={description} />) },
@@ -34,7 +30,7 @@ export function CvmsScreen() {
     },
   ];
   return (
-    <ScreenFrame title="CVMs" above={[]} hasHeader={false}>
+    <>
       <PagedTable
         title="CVMs"
         description="Registered confidential virtual machines. Runs can also use a CVM that is not registered."
@@ -53,13 +49,8 @@ export function CvmsScreen() {
       {isRegistering && (
         <RegisterCvm onClose={() => setRegistering(false)} onDone={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
       )}
-    </ScreenFrame>
+    </>
   );
-}
-
-interface Read {
-  cvm: Cvm;
-  etag: string | undefined;
 }
 
 /** Shows a CVM: whether it is connected, and its registration. */
@@ -138,16 +129,14 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
         />
       </Panel>
       <Panel title="Attestation" info={<Term of="attestation" />}>
-        <div className="stack">
-          <AttestationBadge attestation={attestation} />
-          <KeyValuePairs
-            columns={2}
-            items={[
-              { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
-              { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
-            ]}
-          />
-        </div>
+        <AttestationBadge attestation={attestation} />
+        <KeyValuePairs
+          columns={2}
+          items={[
+            { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
+            { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
+          ]}
+        />
       </Panel>
     </>
   );
@@ -155,7 +144,7 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
 
 interface Props {
   /** The registered CVM that the dialog changes. Default: the dialog registers a new CVM. */
-  registered?: Read;
+  registered?: NonNullable<Awaited<ReturnType<typeof read>>>;
   onClose: () => void;
   onDone: (cvm: string) => void;
 }
@@ -204,18 +193,16 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
       onClose={onClose}
     >
       {!registered && (
-        <FormField
+        <TextField
           label="Identifier"
           description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
           errorText={errors.at('path/cvmID')}
-        >
-          <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
-        </FormField>
+          ariaRequired
+          text={[cvm, setCvm]}
+        />
       )}
-      <FormField label="Description (optional)" errorText={errors.at('/description')}>
-        <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
-      </FormField>
-      <FormField
+      <TextField label="Description (optional)" errorText={errors.at('/description')} text={[description, setDescription]} />
+      <TextField
         label="Certificate (optional)"
         description={
           registered
@@ -223,15 +210,16 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
             : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
         }
         errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
-      >
-        <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
-      </FormField>
+        rows={4}
+        spellcheck={false}
+        text={[certificate, setCertificate]}
+      />
     </ConfirmModal>
   );
 }
 
 /** Reads a CVM. Returns null if nobody registered it: runs may use it all the same. */
-async function read(client: Client, cvmID: string, signal?: AbortSignal): Promise<Read | null> {
+async function read(client: Client, cvmID: string, signal?: AbortSignal) {
   const answer = await client.call('getCvm', { cvmID, signal }).then(wholeAnswer, nullIfAbsent);
   return answer && { cvm: answer.data, etag: answer.etag };
 }

@@ -1,11 +1,10 @@
-import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { fieldsText } from 'computation-management-words';
 import { Fragment } from 'react';
-import { useDomain } from '../access/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
-import { addressOf, useAddress } from '../routing/index.ts';
+import { useAddress } from '../routing/index.ts';
 import { Name, StatusIndicator, Time, User } from '../show/index.ts';
 import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
@@ -13,7 +12,6 @@ type Event = Schemas['Event'];
 
 /** Shows the journal of a computation, which lists its events, newest first. */
 export function EventsTable({ id }: { id: string }) {
-  const { domain } = useDomain();
   const { query } = useAddress();
   const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: refreshSeconds.events });
   const seen = page.loaded.value?.items.map(({ event_type }) => event_type) ?? [];
@@ -37,8 +35,7 @@ export function EventsTable({ id }: { id: string }) {
     },
     {
       header: 'Run',
-      cell: ({ run_id }) =>
-        run_id === '' ? '-' : <Link href={addressOf({ screen: 'run', domain, id, run: run_id })}>{run_id.slice(-8)}</Link>,
+      cell: ({ run_id }) => (run_id === '' ? '-' : <GoTo place={{ screen: 'run', id, run: run_id }}>{run_id.slice(-8)}</GoTo>),
     },
   ];
   return (

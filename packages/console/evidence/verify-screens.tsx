@@ -48,25 +48,23 @@ export function VerifyScreen() {
   return (
     <ScreenFrame title="Verify evidence" above={[]} description={description}>
       <Panel title="Files">
-        <div className="stack">
-          {fields.map(([part, label, description]) => (
-            <FormField key={part} label={label} description={description}>
-              <div className="row">
-                <FileInput
-                  ariaLabel={`Choose: ${label}`}
-                  value={[]}
-                  multiple={part === 'certificates' || part === 'roots'}
-                  onChange={({ detail }) => setChosen({ ...chosen, [part]: detail.value, count: count + 1 })}
-                >
-                  Choose
-                </FileInput>
-                {chosen[part].map((file, index) => (
-                  <Name key={index} of={file.name} />
-                ))}
-              </div>
-            </FormField>
-          ))}
-        </div>
+        {fields.map(([part, label, description]) => (
+          <FormField key={part} label={label} description={description}>
+            <div className="row">
+              <FileInput
+                ariaLabel={`Choose: ${label}`}
+                value={[]}
+                multiple={part === 'certificates' || part === 'roots'}
+                onChange={({ detail }) => setChosen({ ...chosen, [part]: detail.value, count: count + 1 })}
+              >
+                Choose
+              </FileInput>
+              {chosen[part].map((file, index) => (
+                <Name key={index} of={file.name} />
+              ))}
+            </div>
+          </FormField>
+        ))}
       </Panel>
       {chosen.archive.length > 0 && <Findings key={count} load={(signal) => judge(chosen, signal)} />}
     </ScreenFrame>

@@ -45,7 +45,7 @@ export function ConfirmModal({ title, confirm, children, action, fields, conflic
               form={form}
               loading={isRunning}
               disabled={obstacle !== undefined}
-              {...(obstacle !== undefined && { disabledReason: obstacle })}
+              disabledReason={obstacle ?? ''}
             >
               {confirm}
             </Button>

@@ -1,9 +1,3 @@
-interface Focused {
-  element: Element;
-  /** The headings above the focused element, from the title of the screen to the nearest heading. */
-  headings: HTMLElement[];
-}
-
 /**
  * Keeps the keyboard's place when the focused element is removed, such as a button by the change that it makes. The focus goes to the
  * nearest heading above the element that is left, or to the title of the screen. A user who is elsewhere meanwhile, such as in a dialog,
@@ -11,8 +5,11 @@ interface Focused {
  * @returns a function that ends the watch
  */
 export function keepFocus(): () => void {
-  /** The element outside of dialogs that had the focus last. A dialog gives the focus back to it by itself. */
-  let latest: Focused | undefined;
+  /**
+   * The element outside of dialogs that had the focus last, and the headings above it, from the title of the screen to the nearest. A
+   * dialog gives the focus back to it by itself.
+   */
+  let latest: { element: Element; headings: HTMLElement[] } | undefined;
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element) || isInDialog(target)) return;
     const headings = [...document.querySelectorAll<HTMLElement>('main :is(h1, h2, h3)')];

@@ -1,13 +1,5 @@
-import {
-  BreadcrumbGroup,
-  Button,
-  Container,
-  ContentLayout,
-  Header,
-  type HeaderProps,
-  LiveRegion,
-} from '@cloudscape-design/components';
-import { type ReactNode, useEffect, useState } from 'react';
+import { BreadcrumbGroup, Button, Container, ContentLayout, Header, LiveRegion } from '@cloudscape-design/components';
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { useFrame } from '../access/index.ts';
 import type { Loaded } from '../loading/index.ts';
@@ -66,13 +58,10 @@ export function ScreenFrame({ title, description, above, actions, loaded, hasHea
   );
 }
 
-interface PanelProps extends Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'> {
-  title: ReactNode;
-  children: ReactNode;
-}
+type Heading = Pick<ComponentProps<typeof Header>, 'description' | 'actions' | 'counter' | 'info'>;
 
 /** Shows a part of a screen below a title, with space between what it contains. */
-export function Panel({ title, children, ...header }: PanelProps) {
+export function Panel({ title, children, ...header }: Heading & { title: ReactNode; children: ReactNode }) {
   return (
     <Container
       header={

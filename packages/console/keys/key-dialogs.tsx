@@ -1,23 +1,18 @@
-import { Alert, Button, Checkbox, FileInput, FormField, Input, Textarea } from '@cloudscape-design/components';
+import { Alert, Button, Checkbox, FileInput } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
 import { permissions, useDomain, useFrame } from '../access/index.ts';
-import { ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { ConfirmModal, type DialogProps, TextField } from '../frame/index.ts';
 import { fieldErrors, useAction, useChange, useLoaded } from '../loading/index.ts';
 import { Hash, keyToSend, Names, saveFile } from '../show/index.ts';
 import { keepKey, latestKey, makeKey } from './private-key.ts';
 
-interface Props {
-  /** The identifier of the computation to which the key is uploaded. */
-  id: string;
-  onClose: () => void;
-  /** Called with the identifiers of the computations that have got the key. */
-  onDone: (ids: string[]) => void;
-}
-
-/** Shows a dialog that uploads the user's own public key to a computation. */
-export function UploadKey({ id, onClose, onDone }: Props) {
+/**
+ * Shows a dialog that uploads the user's own public key to a computation.
+ * @param onDone called with the identifiers of the computations that have got the key
+ */
+export function UploadKey({ id, onClose, onDone }: { id: string; onClose: () => void; onDone: (ids: string[]) => void }) {
   const { client } = useDomain();
   const { notify } = useFrame();
   const [key, setKey] = useState(latestKey()?.publicKey ?? '');
@@ -56,20 +51,16 @@ export function UploadKey({ id, onClose, onDone }: Props) {
       obstacle={key.trim() === '' ? 'Give your public key first.' : undefined}
       onClose={onClose}
     >
-      <FormField
+      <TextField
         label="Public key"
         description="With its private part you fetch results from the CVM and sign approvals. The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
         errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
         stretch
-      >
-        <Textarea
-          value={key}
-          rows={5}
-          spellcheck={false}
-          placeholder="ssh-ed25519 AAAA... alice@example.com"
-          onChange={({ detail }) => take(detail.value)}
-        />
-      </FormField>
+        rows={5}
+        spellcheck={false}
+        placeholder="ssh-ed25519 AAAA... alice@example.com"
+        text={[key, take]}
+      />
       <div className="row">
         <FileInput
           ariaLabel="Choose a public key file"
@@ -126,13 +117,12 @@ export function RemoveKey({ computation, onClose, onDone }: DialogProps & { comp
       obstacle={user.trim() === '' ? 'Name the user first.' : undefined}
       onClose={onClose}
     >
-      <FormField label="Whose key" errorText={errors.at('query/user')}>
-        <Input
-          value={user}
-          disabled={!permissions.removeKeys(me, computation)}
-          onChange={({ detail }) => setUser(detail.value)}
-        />
-      </FormField>
+      <TextField
+        label="Whose key"
+        errorText={errors.at('query/user')}
+        disabled={!permissions.removeKeys(me, computation)}
+        text={[user, setUser]}
+      />
       An approval of this user goes with the key. An active run keeps its manifest.
     </ConfirmModal>
   );

@@ -1,4 +1,4 @@
-import { fromHex, toBase64Url, toLatin1 } from 'computation-management-formats/bytes';
+import { type Bytes, fromHex, toBase64Url, toLatin1 } from 'computation-management-formats/bytes';
 import { unsigned } from 'computation-management-formats/der';
 
 /** The error of a file that cannot sign in a browser. The message says why, and what to do. */
@@ -17,7 +17,7 @@ const lengths: Record<string, number> = { 'aes128-ctr': 16, 'aes192-ctr': 24, 'a
 const mostRounds = 1_000;
 
 /** Reads a private key in the format of OpenSSH: Ed25519, ECDSA or RSA. @throws NeedsPassphrase, or UnusableKey */
-export async function readOpenSshKey(bytes: Uint8Array<ArrayBuffer>, passphrase: string): Promise<Jwk> {
+export async function readOpenSshKey(bytes: Bytes, passphrase: string): Promise<Jwk> {
   const file = reader(bytes);
   if (toLatin1(file.take(magic.length)) !== magic) throw new UnusableKey('The file is no key of OpenSSH.');
   const [cipher, derivation, options] = [toLatin1(file.string()), toLatin1(file.string()), file.string()];
@@ -30,16 +30,10 @@ export async function readOpenSshKey(bytes: Uint8Array<ArrayBuffer>, passphrase:
     throw new UnusableKey(`The browser cannot read a key that ${cipher} protects. Approve with the command below instead.`);
   }
   if (passphrase === '') throw new NeedsPassphrase('The key has a passphrase.');
-  return keyIn(await decrypted(secret, { length, options: reader(options), passphrase }));
+  return keyIn(await decrypted(secret, length, reader(options), passphrase));
 }
 
-interface Protection {
-  length: number;
-  options: ReturnType<typeof reader>;
-  passphrase: string;
-}
-
-async function decrypted(secret: Uint8Array<ArrayBuffer>, { length, options, passphrase }: Protection) {
+async function decrypted(secret: Bytes, length: number, options: ReturnType<typeof reader>, passphrase: string) {
   const { pbkdf } = await import('bcrypt-pbkdf'); // loaded only for keys with a passphrase
   const [salt, rounds] = [options.string(), options.number()];
   if (rounds > mostRounds) throw new UnusableKey('The passphrase of the key takes too long to check in a browser.');
@@ -51,7 +45,7 @@ async function decrypted(secret: Uint8Array<ArrayBuffer>, { length, options, pas
   return new Uint8Array(await crypto.subtle.decrypt(counter, key, secret));
 }
 
-function keyIn(secret: Uint8Array<ArrayBuffer>): Jwk {
+function keyIn(secret: Bytes): Jwk {
   const part = reader(secret);
   if (part.number() !== part.number()) throw new NeedsPassphrase('The passphrase is wrong.');
   const type = toLatin1(part.string());
@@ -78,7 +72,7 @@ function keyIn(secret: Uint8Array<ArrayBuffer>): Jwk {
 }
 
 /** Returns a reader of numbers and strings as SSH writes them (RFC 4251, section 5). */
-function reader(bytes: Uint8Array<ArrayBuffer>) {
+function reader(bytes: Bytes) {
   let at = 0;
   const take = (length: number) => {
     if (at + length > bytes.length) throw new UnusableKey('The file of the key is cut off.');

@@ -6,16 +6,7 @@ import { fingerprintOfSpki, sshWireOf } from 'computation-management-formats/ssh
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 
 /** A private key that signs approvals in this page. The private part cannot be read out of it. */
-export interface SigningKey {
-  /** The public key, as a line of OpenSSH without a comment. */
-  publicKey: string;
-  /** The public key as SubjectPublicKeyInfo in DER, base64. */
-  spki: string;
-  /** The fingerprint of the public key, as `ssh-keygen -lf` prints it. */
-  fingerprint: string;
-  /** Signs the text of an approval, and returns the signature in base64. */
-  sign: (text: string) => Promise<string>;
-}
+export type SigningKey = Awaited<ReturnType<typeof signerOf>>;
 
 const { subtle } = crypto;
 type Method = ReturnType<typeof methodOf>;
@@ -78,7 +69,7 @@ function bytesOf(body: string | undefined): Bytes {
  * @param given the key as a JSON Web Key, or in PKCS#8
  * @throws UnusableKey
  */
-async function signerOf(given: Jwk | Bytes): Promise<SigningKey> {
+async function signerOf(given: Jwk | Bytes) {
   const method = 'kty' in given ? methodOfJwk(given) : methodIn(given);
   if (!method) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
   try {
@@ -92,10 +83,14 @@ async function signerOf(given: Jwk | Bytes): Promise<SigningKey> {
     const spki = new Uint8Array(await subtle.exportKey('spki', publicKey));
     const wire = sshWireOf(spki);
     return {
+      /** The public key, as a line of OpenSSH without a comment. */
       publicKey: `${toLatin1(wire.subarray(4, 4 + (wire[3] ?? 0)))} ${toBase64(wire)}`,
+      /** The public key as SubjectPublicKeyInfo in DER, base64. */
       spki: toBase64(spki),
+      /** The fingerprint of the public key, as `ssh-keygen -lf` prints it. */
       fingerprint: fingerprintOfSpki(spki),
-      sign: async (text) => {
+      /** Signs the text of an approval, and returns the signature in base64. */
+      sign: async (text: string) => {
         const bytes = new Uint8Array(await subtle.sign(method, key, new TextEncoder().encode(text)));
         return toBase64(method.name === 'ECDSA' ? derOf(bytes) : bytes);
       },

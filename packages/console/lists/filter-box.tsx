@@ -1,16 +1,9 @@
 import { PropertyFilter } from '@cloudscape-design/components';
 
-interface Filter {
-  /** The name of the parameter in the address. */
-  name: string;
-  label: string;
-  /** The values to choose from. Any other can be typed. */
-  options: readonly { value: string; label: string }[];
-}
-
 interface Props {
   label: string;
-  filters: readonly Filter[];
+  /** The filters by the names of their parameters in the address, with the values to choose from. Any other value can be typed. */
+  filters: readonly { name: string; label: string; options: readonly { value: string; label: string }[] }[];
   /** The value of each filter that has one. */
   values: Record<string, string | undefined>;
   /** Called with the value of each filter, undefined for none, and the name of the filter that the user set last. */

@@ -2,6 +2,7 @@ import { Box, Button, ButtonDropdown, Header, Pagination, Select, SpaceBetween, 
 import { csvText } from 'computation-management-words';
 import { type ReactNode, useMemo } from 'react';
 import { useDomain, useFrame } from '../access/index.ts';
+import { ScreenFrame } from '../frame/index.ts';
 import { type Loaded, ProblemAlert, useAction, useLoaded } from '../loading/index.ts';
 import { changedQuery, navigate, pageCount, pageOf, type PageQuery, pageSizes, useAddress } from '../routing/index.ts';
 import { saveFile } from '../show/index.ts';
@@ -33,7 +34,7 @@ interface Props<Row> {
   saved?: (row: Row) => object;
 }
 
-/** Shows one page of a list, with the exact number of all rows. */
+/** Shows one page of a list, with the exact number of all rows: on a screen of its own, or in a container of another screen. */
 export function PagedTable<Row>(props: Props<Row>) {
   const { title, page, columns, rowKey, filters, filterNames = [], variant = 'full-page' } = props;
   const isNarrow = useNarrow();
@@ -43,7 +44,7 @@ export function PagedTable<Row>(props: Props<Row>) {
   const isFiltered = filterNames.some((name) => query.has(name));
   const clear = () => change(Object.fromEntries(filterNames.map((name) => [name, undefined])));
 
-  return (
+  const table = (
     <SpaceBetween size="m">
       <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
       <Table
@@ -71,7 +72,7 @@ export function PagedTable<Row>(props: Props<Row>) {
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 <Button iconName="refresh" ariaLabel={`Refresh ${title.toLowerCase()}`} loading={isLoading} onClick={reload} />
-                <ExportRows title={title} all={page.all} saved={props.saved} />
+                <ExportRows {...props} />
                 {props.actions}
               </SpaceBetween>
             }
@@ -100,9 +101,12 @@ export function PagedTable<Row>(props: Props<Row>) {
           problem !== undefined ? (
             <Box textAlign="center">Nothing could be loaded.</Box>
           ) : value !== undefined && value.total > 0 ? (
-            <Nothing text="This page no longer exists." action="Go to the first page" onClick={() => change({ page: 1 })} />
+            <Nothing
+              text="This page no longer exists."
+              action={<Button onClick={() => change({ page: 1 })}>Go to the first page</Button>}
+            />
           ) : isFiltered ? (
-            <Nothing text="Nothing matches the filters." action="Clear the filters" onClick={clear} />
+            <Nothing text="Nothing matches the filters." action={<Button onClick={clear}>Clear the filters</Button>} />
           ) : (
             <Box textAlign="center">{props.empty}</Box>
           )
@@ -110,13 +114,16 @@ export function PagedTable<Row>(props: Props<Row>) {
       />
     </SpaceBetween>
   );
+  if (variant === 'container') return table;
+  return <ScreenFrame {...{ title, above: [], hasHeader: false }}>{table}</ScreenFrame>;
 }
 
-function Nothing({ text, action, onClick }: { text: string; action: string; onClick: () => void }) {
+/** Shows in place of rows that a list has none, and a button for what the user can do about it. */
+export function Nothing({ text, action }: { text: string; action: ReactNode }) {
   return (
     <SpaceBetween size="s" alignItems="center">
       <span>{text}</span>
-      <Button onClick={onClick}>{action}</Button>
+      {action}
     </SpaceBetween>
   );
 }
@@ -124,21 +131,13 @@ function Nothing({ text, action, onClick }: { text: string; action: string; onCl
 /** The most rows of a list that are saved as a file. Reading more would keep the page and the service busy for minutes. */
 const mostRows = 10_000;
 
-interface ExportProps<Row> {
-  title: string;
-  /** Reads all rows of the list that the filters match. */
-  all: () => AsyncIterable<Row>;
-  /** Returns the fields of a row that are saved in the file. Default: the row as the API gives it. */
-  saved?: ((row: Row) => object) | undefined;
-}
-
 /** Shows a button that saves all rows of a list as CSV or JSON, whatever page is shown. */
-function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportProps<Row>) {
+function ExportRows<Row>({ title, page, saved = (row) => row as object }: Pick<Props<Row>, 'title' | 'page' | 'saved'>) {
   const { notify } = useFrame();
   const save = useAction(async (form: string) => {
     const rows: object[] = [];
     let isCut = false;
-    for await (const row of all()) {
+    for await (const row of page.all()) {
       if ((isCut = rows.length === mostRows)) break;
       rows.push(saved(row));
     }
@@ -200,13 +199,11 @@ interface ChoiceProps {
   /** The text of the filter's option that filters nothing. */
   all: string;
   /** The page of the list, whose address has the value of the filter. A value that is not among the options filters nothing. */
-  page: Filtered;
+  page: Pick<LoadedPage<never>, 'query' | 'change'>;
   /** The name of the filter's parameter in the address. */
   name: string;
   options: readonly { value: string; label: string }[];
 }
-
-type Filtered = Pick<LoadedPage<never>, 'query' | 'change'>;
 
 const mostUnfiltered = 10;
 

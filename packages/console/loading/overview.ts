@@ -1,5 +1,5 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
-import { approvalRows, describeMissing, isGiven, isNothing, type MissingItem } from 'computation-management-words';
+import { approvalRows, describeMissing, isGiven, isNothing } from 'computation-management-words';
 import { type Machine, machinesFor } from '../attestation/machines.ts';
 
 /**
@@ -9,27 +9,13 @@ export type Input = Omit<Schemas['AssetOfComputation'], 'asset_type'> &
   Partial<Schemas['AssetRow']> &
   Pick<Schemas['AssetRow'], 'asset_type'>;
 
-export interface Overview extends Debts {
-  computation: Schemas['Computation'];
-  etag: string | undefined;
-  inputs: Input[];
-  missing: Schemas['MissingItems'];
-  warnings: string[];
-  /** True if a run could start: nothing is missing, and a machine is at hand that the attestation policy allows. */
-  isReady: boolean;
-  /** The newest 100 registered CVMs, judged by the attestation policy. Undefined without a policy: a run may use any CVM. */
-  machines: Machine[] | undefined;
-  /** The digest of the computation's current manifest. Undefined while there is no manifest. */
-  digest: string | undefined;
-  approvals: Schemas['Approvals'];
-  hasMyKey: boolean;
-}
+export type Overview = Awaited<ReturnType<typeof loadOverview>>;
 
 /**
  * Reads a computation with the things that a run of it still needs. Looks linked assets up in the list of assets: reading them one by one
  * would count as reading their content.
  */
-export async function loadOverview(client: Client, id: string, signal: AbortSignal): Promise<Overview> {
+export async function loadOverview(client: Client, id: string, signal: AbortSignal) {
   const [{ computation, etag }, check, approvals, { uploaded }] = await Promise.all([
     loadComputation(client, id, signal),
     client.call('dryRun', { id, signal }),
@@ -52,8 +38,11 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     inputs,
     missing,
     warnings: dryRun.warnings ?? [],
+    /** True if a run could start: nothing is missing, and a machine is at hand that the attestation policy allows. */
     isReady: isNothing(missing) && hasMachine(machines),
+    /** The newest 100 registered CVMs, judged by the attestation policy. Undefined without a policy: a run may use any CVM. */
     machines,
+    /** The digest of the computation's current manifest. Undefined while there is no manifest. */
     digest,
     approvals,
     hasMyKey: uploaded,
@@ -66,14 +55,9 @@ export function hasMachine(machines: readonly Machine[] | undefined): boolean {
   return machines === undefined || machines.some(({ reasons }) => reasons.length === 0);
 }
 
-export interface LoadedComputation {
-  computation: Schemas['Computation'];
-  etag: string | undefined;
-}
-
-export async function loadComputation(client: Client, id: string, signal: AbortSignal): Promise<LoadedComputation> {
-  const { data, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
-  return { computation: data, etag };
+export async function loadComputation(client: Client, id: string, signal: AbortSignal) {
+  const { data: computation, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
+  return { computation, etag };
 }
 
 /** A user who takes part in a computation, or whom it names. */
@@ -111,20 +95,14 @@ interface Given {
   approvals: Schemas['Approvals'];
 }
 
-/** The things that a run waits for, by the party that owes them, and those that no party in particular owes. */
-interface Debts {
-  parties: Party[];
-  /** The missing content of files whose creator the service does not name. */
-  unowned: Debt[];
-  /** The items that a run waits for and that no party in particular owes. */
-  others: MissingItem[];
-}
-
 /** The reasons for an approval that are no file. */
 const otherReasons = ['result consumer', 'reviewer'];
 
-/** Returns the users who take part in a computation, the owner first, and what each user still owes before a run. */
-export function partiesOf({ computation, inputs, missing, approvals }: Given): Debts {
+/**
+ * Returns the users who take part in a computation, the owner first, and what each user still owes before a run: `unowned` is the missing
+ * content of files whose creator the service does not name, and no party in particular owes `others`.
+ */
+export function partiesOf({ computation, inputs, missing, approvals }: Given) {
   const parties = new Map<string, Party>();
   const party = (user: string): Party => {
     const known = parties.get(user) ?? { user, parts: [], isInvited: false, files: [], owes: [], refusal: undefined };

@@ -2,7 +2,7 @@ import { Alert, Box, Button, type ButtonProps } from '@cloudscape-design/compone
 import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useFrame } from '../access/index.ts';
-import { Hash, StatusIndicator } from '../show/index.ts';
+import { Bullets, Hash, StatusIndicator } from '../show/index.ts';
 import { listAbove } from '../routing/index.ts';
 import { problemText } from './problem-text.ts';
 import { useAction } from './use-action.ts';
@@ -43,13 +43,7 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
         }
       >
         {detail}
-        {points.length > 0 && (
-          <ul>
-            {points.map((point) => (
-              <li key={point}>{point}</li>
-            ))}
-          </ul>
-        )}
+        {points.length > 0 && <Bullets of={points} />}
         {advice !== undefined && <div>{advice}</div>}
         {requestId !== undefined && (
           <Box variant="small" display="block">
@@ -61,13 +55,8 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
   );
 }
 
-interface ActionButtonProps extends Pick<ButtonProps, 'iconName'> {
-  act: () => Promise<void>;
-  children: ReactNode;
-}
-
 /** Shows a button that does something. If that failed, shows why beside it. */
-export function ActionButton({ act, ...button }: ActionButtonProps) {
+export function ActionButton({ act, ...button }: Pick<ButtonProps, 'iconName' | 'children'> & { act: () => Promise<void> }) {
   const action = useAction(act);
   return (
     <>

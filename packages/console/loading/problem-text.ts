@@ -9,19 +9,18 @@ export function problemText(error: unknown, fields: readonly string[] = []) {
   return describeProblem(error, (pointer) => fields.some((field) => isAtField(pointer, field)));
 }
 
-export interface FieldErrors<Field extends string> {
-  /** The places in the request whose errors are shown at fields of the form, such as `/name`. */
-  fields: readonly Field[];
-  /** Returns the service's error for the value of a field, or for the entries of a list in the field. Undefined if there is none. */
-  at: (field: Field) => string | undefined;
-}
+export type FieldErrors<Field extends string> = ReturnType<typeof fieldErrors<Field>>;
 
 /**
  * Returns the errors of the service by the fields of a form.
  * @param fields all fields of the form. Errors at other places are shown elsewhere
  */
-export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]): FieldErrors<Field> {
-  return { fields, at: (field) => fieldError(problem, field) };
+export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]) {
+  return {
+    fields,
+    /** Returns the service's error for the value of a field, or for the entries of a list in the field. Undefined if there is none. */
+    at: (field: Field) => fieldError(problem, field),
+  };
 }
 
 function fieldError(problem: unknown, field: string): string | undefined {

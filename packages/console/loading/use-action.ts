@@ -2,20 +2,15 @@ import { newKey } from 'computation-management-client';
 import { useState } from 'react';
 import { useFrame } from '../access/console-context.ts';
 
-export interface Action<Arguments extends unknown[]> {
-  /** Runs the action with the given arguments. Returns whether the action succeeded. */
-  run: (...given: Arguments) => Promise<boolean>;
-  isRunning: boolean;
-  problem: unknown;
-  forget: () => void;
-}
+export type Action<Arguments extends unknown[]> = ReturnType<typeof useAction<Arguments>>;
 
 /** Wraps an action that the user asks for: tells whether the action is under way, and keeps the error if it failed. */
-export function useAction<Arguments extends unknown[]>(act: (...given: Arguments) => Promise<void>): Action<Arguments> {
+export function useAction<Arguments extends unknown[]>(act: (...given: Arguments) => Promise<void>) {
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   return {
-    run: async (...given) => {
+    /** Runs the action with the given arguments. Returns whether the action succeeded. */
+    run: async (...given: Arguments) => {
       setRunning(true);
       setProblem(undefined);
       try {

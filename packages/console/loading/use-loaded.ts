@@ -1,46 +1,27 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
-export interface Loaded<Value> {
-  /** The loaded value. It stays while the value is loaded again. */
-  value: Value | undefined;
-  /** The error of the latest attempt to load the value. Undefined if the attempt succeeded. */
-  problem: unknown;
-  isLoading: boolean;
-  /** The number of times that the value was loaded again. */
-  round?: number;
-  reload: () => void;
-}
+export type Loaded<Value> = ReturnType<typeof useLoaded<Value>>;
 
-interface Options {
-  /** The seconds after which the value is loaded again while the page is visible. Default: the value is not loaded again by itself. */
-  everySeconds?: number | undefined;
-  /** A number that loads the value again when it grows, such as the round of another value on which the value depends. */
-  round?: number | undefined;
-}
-
-interface Outcome<Value> {
-  key: string;
-  attempt: number;
-  value?: Value | undefined;
-  problem?: unknown;
-}
-
-/** Loads a value, and again whenever `key` changes. Never returns the value of an earlier key. */
+/**
+ * Loads a value, and again whenever `key` changes. Never returns the value of an earlier key.
+ * @param everySeconds the seconds after which the value is loaded again while the page is visible. Default: it is not loaded again by itself
+ * @param round a number that loads the value again when it grows, such as the round of another value on which the value depends
+ */
 export function useLoaded<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
-  { everySeconds, round = 0 }: Options = {},
-): Loaded<Value> {
+  { everySeconds, round = 0 }: { everySeconds?: number | undefined; round?: number | undefined } = {},
+) {
   const [reloads, setReloads] = useState(0);
   const attempt = reloads + round;
-  const [outcome, setOutcome] = useState<Outcome<Value>>();
+  const [outcome, setOutcome] = useState<{ key: string; attempt: number; value: Value | undefined; problem?: unknown }>();
   const reload = useCallback(() => setReloads((before) => before + 1), []);
   const begin = useEffectEvent(load);
 
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const settle = (fields: Pick<Outcome<Value>, 'value' | 'problem'>) => {
+    const settle = (fields: { value?: Value; problem: unknown }) => {
       if (signal.aborted) return;
       setOutcome((before) => ({ key, attempt, value: before?.key === key ? before.value : undefined, ...fields }));
     };
@@ -63,7 +44,16 @@ export function useLoaded<Value>(
     return () => clearInterval(timer);
   }, [everySeconds]);
 
-  return { value: current?.value, problem: current?.problem, isLoading, round: current?.attempt ?? 0, reload };
+  return {
+    /** The loaded value. It stays while the value is loaded again. */
+    value: current?.value,
+    /** The error of the latest attempt to load the value. Undefined if the attempt succeeded. */
+    problem: current?.problem,
+    isLoading,
+    /** The number of times that the value was loaded again. */
+    round: current?.attempt ?? 0,
+    reload,
+  };
 }
 
 /** The seconds after which the data of each screen is loaded again while the page is visible. docs/cost.md says what the requests cost. */

@@ -1,13 +1,7 @@
 import { Alert, Button, ExpandableSection, KeyValuePairs } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import {
-  describeManifest,
-  type DescribedManifest,
-  describeMissing,
-  type ManifestFile,
-  type Receiver,
-} from 'computation-management-words';
+import { describeManifest, type DescribedManifest, describeMissing, type Receiver } from 'computation-management-words';
 import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { type Column, FactTable } from '../lists/index.ts';
@@ -151,16 +145,14 @@ const receiverColumns: Column<Receiver>[] = [
   },
 ];
 
-type File = ManifestFile<Input>;
+type File = DescribedManifest<Input>['files'][number];
 
-interface ViewProps extends DescribedManifest<Input> {
-  manifest: Schemas['Manifest'];
-  digest: string | undefined;
-  /** True if the linked assets are known, and with them the parties who bring the files. */
-  isKnown: boolean;
-}
+type ViewProps = DescribedManifest<Input> & { manifest: Schemas['Manifest']; digest: string | undefined; isKnown: boolean };
 
-/** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
+/**
+ * Shows a manifest: what the CVM is allowed to run, on what, and who gets the results.
+ * @param isKnown true if the linked assets are known, and with them the parties who bring the files
+ */
 export function ManifestView(props: ViewProps) {
   const { manifest, digest, files, receivers, others, isKnown } = props;
   const { id, name, description } = manifest;

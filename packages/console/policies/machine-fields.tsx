@@ -1,10 +1,10 @@
-import { Box, Checkbox, ExpandableSection, FormField, RadioGroup, SpaceBetween, Textarea } from '@cloudscape-design/components';
+import { Box, Checkbox, ExpandableSection, FormField, RadioGroup, SpaceBetween } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
 import { platforms, platformsWithGuest, platformTexts, strictestRules } from 'computation-management-formats/attestation';
 import { pcrLines, policyCautions, policyMembers } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Choice, Panel } from '../frame/index.ts';
+import { Choice, Panel, TextField } from '../frame/index.ts';
 import { type FieldErrors, useLoaded } from '../loading/index.ts';
 import { Hash, namesIn, StatusIndicator } from '../show/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
@@ -95,17 +95,19 @@ export function MachineFields({ subject = 'run', policy, onChange, errors }: Pro
     return { label, description, constraintText, errorText: place && errors.at(place) };
   };
   const textField = (name: TextMember, warningText = '') => (
-    <FormField {...field(name)} warningText={warningText}>
-      <Textarea
-        value={typed[name] ?? textMembers[name].write(given)}
-        rows={2}
-        spellcheck={false}
-        onChange={({ detail: { value } }) => {
+    <TextField
+      {...field(name)}
+      warningText={warningText}
+      rows={2}
+      spellcheck={false}
+      text={[
+        typed[name] ?? textMembers[name].write(given),
+        (value) => {
           setTyped({ ...typed, [name]: value });
           set({ [name]: textMembers[name].read(value) });
-        }}
-      />
-    </FormField>
+        },
+      ]}
+    />
   );
   const verified = (loaded.value?.items ?? []).filter(({ attestation }) => attestation?.verdict === 'verified');
   return (

@@ -31,19 +31,17 @@ for (const type of ['dragover', 'drop'] as const) {
   });
 }
 
-interface How {
-  /** True to replace the present step in the browser's history instead of adding one. */
-  replace?: boolean;
-}
-
 /** Goes to an address of the console, unless the user chooses to stay with unsaved work. */
-export function navigate(address: string, how: How = {}): void {
+export function navigate(address: string): void {
   const { pathname } = new URL(address, location.href);
-  if (mayGo(location.pathname, pathname, ask)) go(address, how);
+  if (mayGo(location.pathname, pathname, ask)) go(address);
 }
 
-/** Goes to an address of the console without asking about unsaved work. */
-function go(address: string, { replace = false }: How = {}): void {
+/**
+ * Goes to an address of the console without asking about unsaved work.
+ * @param replace true to replace the present step in the browser's history instead of adding one
+ */
+function go(address: string, { replace = false }: { replace?: boolean } = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(history.state, '', address);
   else addStep(address);

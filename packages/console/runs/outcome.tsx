@@ -1,11 +1,11 @@
-import { Alert, Link } from '@cloudscape-design/components';
+import { Alert } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
 import { describeDifferences } from 'computation-management-words';
 import type { ReactNode } from 'react';
+import { GoTo } from '../frame/index.ts';
 import { useDomain } from '../access/index.ts';
 import { ProblemAlert, useLoaded } from '../loading/index.ts';
-import { addressOf } from '../routing/index.ts';
-import { durationText, Name, StatusIndicator, Time } from '../show/index.ts';
+import { Bullets, durationText, Name, StatusIndicator, Time } from '../show/index.ts';
 import type { Phase } from './phases.ts';
 import { repairOf } from './repair.ts';
 
@@ -13,7 +13,7 @@ type Run = Schemas['Run'];
 
 /** Shows what differs between a failed run and the last run of the computation before it that completed. */
 export function LastGoodRun({ run }: { run: Run }) {
-  const { client, domain } = useDomain();
+  const { client } = useDomain();
   const { computation_id: id } = run;
   const loaded = useLoaded(run.id, async (signal) => await compareWithGood(client, run, signal));
   const { value, problem } = loaded;
@@ -32,18 +32,17 @@ export function LastGoodRun({ run }: { run: Run }) {
       {differences.length === 0
         ? 'The files, keys, configuration and CVM are the same as in '
         : 'Compared are the manifest, the configuration and the CVM of '}
-      <Link href={addressOf({ screen: 'run', domain, id, run: good.id })}>
+      <GoTo place={{ screen: 'run', id, run: good.id }}>
         the run of <Time at={good.started_at} />
-      </Link>
+      </GoTo>
       .
       {differences.length > 0 && (
-        <ul>
-          {differences.map((sentence) => (
-            <li key={sentence} className="long-words">
-              <bdi>{sentence}</bdi>
-            </li>
+        <Bullets
+          className="long-words"
+          of={differences.map((sentence) => (
+            <bdi key={sentence}>{sentence}</bdi>
           ))}
-        </ul>
+        />
       )}
     </Alert>
   );

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, FormField, KeyValuePairs, SpaceBetween, Textarea } from '@cloudscape-design/components';
+import { Alert, Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { type CoveredReview, type Decision, decisionText } from 'computation-management-formats/result-review';
 import { usersText } from 'computation-management-words';
@@ -7,7 +7,7 @@ import { useDomain, useFrame } from '../access/index.ts';
 import { CompareFile } from '../approvals/check-file.tsx';
 import { saveContent } from '../assets/save-content.ts';
 import { UploadForm } from '../assets/upload-progress.tsx';
-import { Panel } from '../frame/index.ts';
+import { Panel, TextField } from '../frame/index.ts';
 import { SigningField, useSigning } from '../keys/signing-field.tsx';
 import { ActionButton, fieldErrors, LoadedView, ProblemAlert, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { useUnsavedWork } from '../routing/index.ts';
@@ -176,13 +176,13 @@ function Decide({ run, review, isSigned: mustSign, manifest, checksum, reload }:
         checked. With {review.needed === 1 ? 'one release' : `${review.needed} releases`}, it goes to{' '}
         {usersText(review.consumers)}.
       </Alert>
-      <FormField
+      <TextField
         label="Note (optional)"
         description="What you have checked. Everyone in the domain reads it."
         errorText={errors.at('/note')}
-      >
-        <Textarea value={note} rows={2} onChange={({ detail }) => setNote(detail.value)} />
-      </FormField>
+        rows={2}
+        text={[note, setNote]}
+      />
       <SigningField
         signing={signing}
         isOptional={!mustSign}
@@ -199,7 +199,7 @@ function Decide({ run, review, isSigned: mustSign, manifest, checksum, reload }:
             variant={decision === 'release' ? 'primary' : 'normal'}
             loading={decide.isRunning}
             disabled={obstacle !== undefined}
-            {...(obstacle !== undefined && { disabledReason: obstacle })}
+            disabledReason={obstacle ?? ''}
             onClick={() => void decide.run(decision)}
           >
             {`${isSigned ? 'Sign and ' : ''}${decision}`.replace(/^./, (first) => first.toUpperCase())}

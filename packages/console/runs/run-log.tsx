@@ -1,9 +1,9 @@
-import { Alert, Box, Link } from '@cloudscape-design/components';
+import { GoTo } from '../frame/index.ts';
+import { Alert, Box } from '@cloudscape-design/components';
 import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
 import { Fragment, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { ProblemAlert } from '../loading/index.ts';
-import { addressOf } from '../routing/index.ts';
 import { StatusIndicator, Time, User } from '../show/index.ts';
 
 interface Read {
@@ -88,12 +88,12 @@ export function RunLog({ run, isLive, most, share }: Props) {
 
 /** Shows how the log of the next run of a computation can be shared: a link for those who may change it, else whom to ask. */
 export function ShareLog({ computation }: { computation: Schemas['Computation'] }) {
-  const { domain, me } = useDomain();
+  const { me } = useDomain();
   const { id, owner } = computation;
   return (
     <>
       {permissions.editComputation(me, computation) ? (
-        <Link href={addressOf({ screen: 'edit-computation', domain, id })}>Share the log of the next run</Link>
+        <GoTo place={{ screen: 'edit-computation', id }}>Share the log of the next run</GoTo>
       ) : (
         <>
           Ask <User of={owner} /> to share the log of the next run

@@ -1,11 +1,11 @@
-import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { Alert, KeyValuePairs } from '@cloudscape-design/components';
 import { type Client, findRows, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Panel, PlaceTabs, ScreenFrame } from '../frame/index.ts';
+import { GoTo, Panel, PlaceTabs, ScreenFrame } from '../frame/index.ts';
 import { loadComputation, LoadedView, ProblemAlert, problemText, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
-import { aboveInComputation, addressOf } from '../routing/index.ts';
+import { aboveInComputation } from '../routing/index.ts';
 import { Elapsed, Hash, Moment, momentText, Name, Status, Term, useNow, User } from '../show/index.ts';
 import { LastGoodRun, Outcome, PhasesChart } from './outcome.tsx';
 import { fatalRefusal } from './key-events.ts';
@@ -51,7 +51,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
           {problemText(interruption).detail} Trying again.
         </Alert>
       )}
-      <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
+      <LoadedView loaded={{ value: run, problem, isLoading: false, round: 0, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
             <Outcome run={shown} phases={phases(shown)} refusal={fatalRefusal(shown, events)}>
@@ -80,7 +80,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
             <PlaceTabs
               label="Parts of the run"
               place={{ screen: 'run', domain, id, run: runId }}
-              contents={{
+              parts={{
                 timeline: () => (
                   <Panel title="Timeline" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
                     <Timeline
@@ -118,7 +118,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
  * @param latest the type of the run's latest event. When the type changes, the attestation is read again
  */
 export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | undefined }) {
-  const { domain, client } = useDomain();
+  const { client } = useDomain();
   const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest, computation_id } = run;
   const attestation = useLoaded(`${id} ${status} ${latest ?? ''}`, (signal) =>
     client.getAttestation({ id: computation_id, run: id, signal }),
@@ -130,7 +130,7 @@ export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: strin
           columns={4}
           items={[
             { label: 'Status', value: <Status status={status} /> },
-            { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+            { label: 'CVM', value: <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo> },
             { label: 'Started by', value: <User of={started_by} /> },
             { label: 'Started', value: <Moment at={started_at} /> },
             { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
@@ -153,13 +153,6 @@ type Run = Schemas['Run'];
 
 /** The types of the events that begin a phase of a run in the agent. */
 const agentPhases = ['ReceivingAlgorithm', 'ReceivingData', 'Running', 'ConsumingResults'];
-
-interface Step {
-  user: string;
-  what: string;
-  file?: string;
-  command: string;
-}
 
 /**
  * Shows which users must send or fetch a file at the agent of a run now, with the command. Simulated CVMs, which nobody registers, need
@@ -214,10 +207,7 @@ const sentAfter: Record<string, { type: 'algorithm' | 'dataset'; option: string 
 };
 
 /** Returns what users must do at the agent of a run after an event. docs/participant.md explains the commands. */
-async function stepsOf(
-  client: Client,
-  { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal },
-): Promise<{ steps: Step[]; agent: string | null } | undefined> {
+async function stepsOf(client: Client, { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal }) {
   const { id, computation_id, result } = run;
   const { matches } = await client.find({ q: run.cvm_id, kind: 'cvm', limit: 50, signal });
   if (!matches.some((match) => match.id === run.cvm_id)) return undefined;
@@ -229,7 +219,7 @@ async function stepsOf(
       ? { users: isAwaited ? result_review.reviewers : [], what: 'fetch the result and review it', command: 'review' }
       : { users: [...new Set([owner, ...consumers])], what: 'fetch the result', command: 'result' };
     const command = `cms ${fetching.command} ${computation_id} --run ${id} ${ofParty}`;
-    return { steps: fetching.users.map((user) => ({ user, what: fetching.what, command })), agent };
+    return { steps: fetching.users.map((user) => ({ user, what: fetching.what, file: undefined, command })), agent };
   }
   const sent = sentAfter[phase];
   if (!sent) return { steps: [], agent };

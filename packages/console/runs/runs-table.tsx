@@ -1,12 +1,10 @@
-import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { runStatuses } from 'computation-management-formats/vocabulary';
-import { useDomain } from '../access/index.ts';
 import { useRows } from './use-rows.ts';
-import { ScreenFrame } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
-import { addressOf, useAddress } from '../routing/index.ts';
+import { useAddress } from '../routing/index.ts';
 import { durationText, Name, Status, statusOptions, Time, User } from '../show/index.ts';
 
 type Run = Schemas['Run'];
@@ -15,7 +13,6 @@ const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created'
 
 /** Shows the list of runs of the domain, or of one computation. */
 export function RunsTable({ computation }: { computation?: string }) {
-  const { domain } = useDomain();
   const { query } = useAddress();
   const status = runStatuses.find((known) => known === query.get('status'));
   const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: refreshSeconds.runs });
@@ -28,13 +25,13 @@ export function RunsTable({ computation }: { computation?: string }) {
       isRowHeader: true,
       minWidth: 125,
       cell: ({ id: run, computation_id: id, started_at }) => (
-        <Link href={addressOf({ screen: 'run', domain, id, run })}>
+        <GoTo place={{ screen: 'run', id, run }}>
           <Time at={started_at} />
-        </Link>
+        </GoTo>
       ),
     },
     { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
-    { header: 'CVM', cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+    { header: 'CVM', cell: ({ cvm_id }) => <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo> },
     { header: 'Started by', cell: ({ started_by }) => <User of={started_by} /> },
     {
       header: 'Duration',
@@ -46,7 +43,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   const ofComputation: Column<Run> = {
     header: 'Computation',
     cell: ({ computation_id: id }) => (
-      <Link href={addressOf({ screen: 'computation', domain, id })}>{computations.get(id)?.name ?? id.slice(-8)}</Link>
+      <GoTo place={{ screen: 'computation', id }}>{computations.get(id)?.name ?? id.slice(-8)}</GoTo>
     ),
   };
   return (
@@ -68,10 +65,4 @@ export function RunsTable({ computation }: { computation?: string }) {
 }
 
 /** Shows the screen with the list of the domain's runs. */
-export function RunsScreen() {
-  return (
-    <ScreenFrame title="Runs" above={[]} hasHeader={false}>
-      <RunsTable />
-    </ScreenFrame>
-  );
-}
+export const RunsScreen = () => <RunsTable />;

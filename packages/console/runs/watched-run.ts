@@ -5,7 +5,7 @@ import { useDomain } from '../access/console-context.ts';
 import { eventsOfKeys } from './key-events.ts';
 
 interface WatchedRun {
-  run: Schemas['Run'] | undefined;
+  run?: Schemas['Run'] | undefined;
   /** The events of the watched run, oldest first: the latest and those about keys at the time the screen was opened, and all since. */
   events: Schemas['Event'][];
   /** The number of the run's earlier events that are not among `events`. */
@@ -13,19 +13,12 @@ interface WatchedRun {
   /** True once the events recorded before the screen was opened are loaded: all further events are new. */
   isFollowing: boolean;
   /** The error of the connection while the service cannot be reached. Watching the run goes on. */
-  interruption: unknown;
+  interruption?: unknown;
   /** The error that ended watching the run before the run ended. */
-  problem: unknown;
+  problem?: unknown;
 }
 
-const nothing: WatchedRun = {
-  run: undefined,
-  events: [],
-  earlier: 0,
-  isFollowing: false,
-  interruption: undefined,
-  problem: undefined,
-};
+const nothing: WatchedRun = { events: [], earlier: 0, isFollowing: false };
 
 /** Watches a run until it ends: its events as they are recorded, and its state. */
 export function useWatchedRun({ id, run }: Place): WatchedRun {
@@ -72,10 +65,7 @@ function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] 
 
 type Event = Schemas['Event'];
 
-interface Place {
-  id: string;
-  run: string;
-}
+type Place = Record<'id' | 'run', string>;
 
 const pageSize = 100;
 

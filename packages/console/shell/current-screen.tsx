@@ -50,15 +50,11 @@ export function CurrentScreen({ place }: { place: Place }) {
   );
 }
 
-interface State {
-  error?: unknown;
-}
-
 /** Shows a screen, or why the screen failed instead of an empty page. */
-class ScreenErrors extends Component<{ children: ReactNode }, State> {
-  override state: State = {};
+class ScreenErrors extends Component<{ children: ReactNode }, { error?: unknown }> {
+  override state: { error?: unknown } = {};
 
-  static getDerivedStateFromError(error: unknown): State {
+  static getDerivedStateFromError(error: unknown) {
     return { error };
   }
 

@@ -1,12 +1,4 @@
-import {
-  Alert,
-  AppLayoutToolbar,
-  Badge,
-  Flashbar,
-  type FlashbarProps,
-  Link,
-  SideNavigation,
-} from '@cloudscape-design/components';
+import { Alert, AppLayoutToolbar, Badge, Flashbar, Link, SideNavigation } from '@cloudscape-design/components';
 import { createClient } from 'computation-management-client';
 import { lazy, type MouseEvent, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { DomainProvider, FrameProvider, meIn, useDomain, visibleDomains } from '../access/index.ts';
@@ -40,27 +32,17 @@ export function Shell({ session }: { session: Session }) {
   return (
     <div onClick={followLink} role="presentation">
       <SkipLink />
-      <div id="top-bar" className="top-bar">
-        <TopBar
-          user={session.user}
-          screen={place?.screen ?? 'home'}
-          roles={session.roles[domain ?? ''] ?? []}
-          domain={domain}
-          domains={domains}
-          search={
-            context && (
-              <DomainProvider value={context}>
-                <Suspense>
-                  <SearchBox key={domain} />
-                </Suspense>
-              </DomainProvider>
-            )
-          }
-          signOut={() => void session.signOut()}
-        />
-      </div>
-      <FrameProvider value={frame}>
-        <DomainProvider value={context}>
+      <DomainProvider value={context}>
+        <div id="top-bar" className="top-bar">
+          <TopBar {...{ session, domain, domains }} screen={place?.screen ?? 'home'}>
+            {context && (
+              <Suspense>
+                <SearchBox key={domain} />
+              </Suspense>
+            )}
+          </TopBar>
+        </div>
+        <FrameProvider value={frame}>
           <AppLayoutToolbar
             headerSelector="#top-bar"
             stickyNotifications
@@ -86,8 +68,8 @@ export function Shell({ session }: { session: Session }) {
             }
             content={<div id="content">{contentOf({ place, domains, domain })}</div>}
           />
-        </DomainProvider>
-      </FrameProvider>
+        </FrameProvider>
+      </DomainProvider>
     </div>
   );
 }
@@ -142,20 +124,19 @@ function useNotice(pathname: string) {
   if (notice && notice.shownAt !== pathname)
     setNotice(notice.shownAt === undefined ? { ...notice, shownAt: pathname } : undefined);
   const onDismiss = () => setNotice(undefined);
-  const notices: FlashbarProps.MessageDefinition[] = notice
-    ? [{ type: 'success', content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss }]
-    : [];
+  const type = 'success' as const;
+  const notices = notice ? [{ type, content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss }] : [];
   return { notices, notify };
 }
 
 /** Returns the message that asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
-function useExpiryNotice({ expired }: Session): FlashbarProps.MessageDefinition[] {
+function useExpiryNotice({ expired }: Session) {
   const [hasExpired, setExpired] = useState(false);
   useEffect(() => void expired.then(() => setExpired(true)), [expired]);
   if (!hasExpired) return [];
   return [
     {
-      type: 'warning',
+      type: 'warning' as const,
       header: 'Your sign-in has expired',
       content:
         'What you have typed stays here until you sign in again: keep a copy of it. An upload goes on until the file has arrived.',

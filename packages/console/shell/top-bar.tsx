@@ -2,24 +2,23 @@ import { TopNavigation } from '@cloudscape-design/components';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import type { ReactNode } from 'react';
 import { addressOf, navigate, type Place } from '../routing/index.ts';
+import type { Session } from '../sign-in/session.ts';
 import { helpOf, helpPages } from '../help/html-page.ts';
 
 interface Props {
-  user: string;
+  session: Session;
   screen: Place['screen'];
-  roles: readonly string[];
   domain: string | undefined;
   domains: readonly string[];
   /** The field that searches the domain. Undefined on a screen that belongs to no domain. */
-  search: ReactNode;
-  signOut: () => void;
+  children: ReactNode;
 }
 
 /** Shows the bar above every screen: the domain, the help and the user. */
-export function TopBar({ user, screen, roles, domain, domains, search, signOut }: Props) {
+export function TopBar({ session: { user, roles, signOut }, screen, domain, domains, children }: Props) {
   return (
     <TopNavigation
-      search={search}
+      search={children}
       i18nStrings={{ searchIconAriaLabel: 'Find', searchDismissIconAriaLabel: 'Close the search' }}
       identity={{ href: addressOf({ screen: 'home' }), title: 'Computations' }}
       utilities={[
@@ -53,9 +52,9 @@ export function TopBar({ user, screen, roles, domain, domains, search, signOut }
           text: user,
           ariaLabel: `User: ${user}`,
           iconName: 'user-profile',
-          description: roles.join(', '),
+          description: roles[domain ?? '']?.join(', ') ?? '',
           items: [{ id: 'sign-out', text: 'Sign out' }],
-          onItemClick: signOut,
+          onItemClick: () => void signOut(),
         },
       ]}
     />

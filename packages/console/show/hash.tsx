@@ -3,16 +3,12 @@ import { type Fact, hashGroups } from 'computation-management-words';
 import { Fragment } from 'react';
 import { StatusIndicator } from './status.tsx';
 
-interface Props {
-  value: string | null | undefined;
-  /** The words for the shown value, such as `hash of penguins.csv`. */
-  what: string;
-  /** True to show the whole value instead of its beginning and its end. */
-  isWhole?: boolean;
-}
-
-/** Shows a hash or an identifier with a button that copies it. */
-export function Hash({ value, what, isWhole = false }: Props) {
+/**
+ * Shows a hash or an identifier with a button that copies it.
+ * @param what the words for the shown value, such as `hash of penguins.csv`
+ * @param isWhole true to show the whole value instead of its beginning and its end
+ */
+export function Hash({ value, what, isWhole = false }: { value: string | null | undefined; what: string; isWhole?: boolean }) {
   if (!value) return <>-</>;
   const text = isWhole || value.length <= 20 ? value : `${value.slice(0, 8)}…${value.slice(-8)}`;
   return (

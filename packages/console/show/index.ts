@@ -5,4 +5,4 @@ export { AssetState, type Look, Looking, Status, StatusIndicator, statusOptions,
 export { Term } from './term.tsx';
 export { durationText, keyToSend, momentText, namesIn, offsetText, sizeText } from './texts.ts';
 export { Ago, Elapsed, Moment, Time } from './time.tsx';
-export { keepTextsVisible, Name, Names, Quote, User, Warnings } from './visible-texts.tsx';
+export { Bullets, keepTextsVisible, Name, Names, Quote, User, Warnings } from './visible-texts.tsx';

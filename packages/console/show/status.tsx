@@ -52,9 +52,7 @@ export function Status({ status }: { status: ComputationStatus }) {
 }
 
 export function AssetState({ state }: { state: Schemas['AssetRow']['state'] }) {
-  return state === 'ready' ? (
-    <StatusIndicator type="success">Ready</StatusIndicator>
-  ) : (
-    <StatusIndicator type="pending">Not uploaded yet</StatusIndicator>
+  return (
+    <Looking like={state === 'ready' ? { type: 'success', text: 'Ready' } : { type: 'pending', text: 'Not uploaded yet' }} />
   );
 }

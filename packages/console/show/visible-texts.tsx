@@ -1,5 +1,5 @@
 import { lettersNote, userText } from 'computation-management-words';
-import { Fragment } from 'react';
+import { Fragment, type ReactNode } from 'react';
 
 /**
  * The pattern of characters that nobody sees, and of those that change the direction of the text around them. Line breaks and tabs are not
@@ -76,6 +76,17 @@ export function Names({ of, as: One = Name }: { of: readonly string[]; as?: type
       <One of={name} />
     </Fragment>
   ));
+}
+
+/** Shows sentences as a list. @param className `long-words` for sentences with names of others */
+export function Bullets({ of, className }: { of: readonly ReactNode[]; className?: string }) {
+  return (
+    <ul className={className}>
+      {of.map((each, index) => (
+        <li key={index}>{each}</li>
+      ))}
+    </ul>
+  );
 }
 
 /** Shows the warnings of the service in boxes, so that no warning passes for words of the page. */

@@ -8,38 +8,13 @@ import {
   type SignInOptions,
   signOutPage,
   type TokenSet,
-  type TokenSource,
 } from 'computation-management-client';
-import type { Role } from 'computation-management-formats/vocabulary';
 import { ask } from '../routing/navigation.ts';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
 import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 
 /** The session of the user who is signed in to the console. */
-export interface Session {
-  /** The user's identifier in the API: the claim `sub`. */
-  user: string;
-  /** The user's roles by domain, such as `{ d1: ['viewer'] }`. For display: only the API decides what is allowed. */
-  roles: Record<string, Role[]>;
-  /** The base URL of the API, without a slash at its end. */
-  api: string;
-  /** The name of a simulated CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
-  exampleCvm: string | undefined;
-  /**
-   * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
-   * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API refuses a token
-   * again within a minute, signing in again does not help: it shows a page that says so instead. While the user has unsaved work, it does
-   * neither, but resolves `expired`.
-   * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
-   */
-  token: TokenSource;
-  /** Resolves when the user has to sign in again but has unsaved work. */
-  expired: Promise<undefined>;
-  /** Leaves for the sign-in page, which comes back to the present address. Changes nothing if the user chooses to finish an upload. */
-  signInAgain: () => Promise<void>;
-  /** Signs the user out. Changes nothing if the user chooses to stay with unsaved work. */
-  signOut: () => Promise<void>;
-}
+export type Session = Awaited<ReturnType<typeof currentSession>>;
 
 /**
  * The sign-in that waits for the issuer's answer, with the address of the console at which the sign-in began. Kept in the storage of the
@@ -58,7 +33,7 @@ const signedOut = '/console/?signed-out';
  * address. Call it once, before the router reads the address. If nobody is signed in, it shows a page that says why, and does not
  * return.
  */
-export async function currentSession(): Promise<Session> {
+export async function currentSession() {
   const address = new URL(location.href);
   if (address.searchParams.has('signed-out')) {
     storedTokens.remove();
@@ -84,16 +59,30 @@ export async function currentSession(): Promise<Session> {
     });
     const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
     return {
+      /** The user's identifier in the API: the claim `sub`. */
       user,
+      /** The user's roles by domain, such as `{ d1: ['viewer'] }`. For display: only the API decides what is allowed. */
       roles,
+      /** The base URL of the API, without a slash at its end. */
       api,
+      /** The name of a simulated CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
       exampleCvm,
+      /**
+       * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
+       * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API refuses a
+       * token again within a minute, signing in again does not help: it shows a page that says so instead. While the user has unsaved
+       * work, it does neither, but resolves `expired`.
+       * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
+       */
       token,
+      /** Resolves when the user has to sign in again but has unsaved work. */
       expired: expiry.promise,
+      /** Leaves for the sign-in page, which comes back to the present address. Changes nothing if the user chooses to finish an upload. */
       signInAgain: async () => {
         // The console has told the user that signing in again loses what is typed.
         if (mayEndUpload(ask)) await leave(application);
       },
+      /** Signs the user out. Changes nothing if the user chooses to stay with unsaved work. */
       signOut: async () => {
         if (mayLeave(ask)) await signOut(application);
       },

@@ -40,12 +40,7 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
   const unlessThereIsWork = async (go: () => Promise<never>) => {
     if (!hasWork()) return await go();
     onExpired();
-    throw new ServiceProblem({
-      status: 401,
-      code: 'unauthenticated',
-      detail: 'Your sign-in has expired.',
-      request: 'token',
-    });
+    throw new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'Your sign-in has expired.', request: 'token' });
   };
   /** The renewed access token that replaced the latest refused one. If the API refuses it too, renewing does not help. */
   let second: string | undefined;

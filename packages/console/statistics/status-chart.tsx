@@ -37,10 +37,7 @@ export function StatusChart({ counts: { days, series } }: { counts: Counts }) {
         color: colors[status],
         data: days.map((day, index) => ({ x: day, y: counts[index] ?? 0 })),
       }))}
-      i18nStrings={{
-        legendAriaLabel: 'Statuses',
-        chartAriaRoleDescription: 'bar chart',
-      }}
+      i18nStrings={{ legendAriaLabel: 'Statuses', chartAriaRoleDescription: 'bar chart' }}
     />
   );
 }

@@ -185,15 +185,10 @@ interface ToldProps {
   otherwise: ReactNode;
 }
 
-interface Why {
-  since: string | undefined;
-  changes?: ChangeCard[];
-}
-
 /** Shows what changed since the user's approval, the most harmful change first, or another reason; and since when that waits. */
 function Told({ kind, id, of = '', otherwise }: ToldProps) {
   const { client, me } = useDomain();
-  const ask = async (signal: AbortSignal): Promise<Why> => {
+  const ask = async (signal: AbortSignal) => {
     const { events } = await client.listEvents({ id, limit: 100, signal });
     const since = owedSince({ kind }, me.user, events);
     if (kind !== 'approval') return { since };
@@ -206,7 +201,7 @@ function Told({ kind, id, of = '', otherwise }: ToldProps) {
   };
   return (
     <RowFact of={id + of} ask={ask}>
-      {({ changes: [change, ...more] = [], since }: Partial<Why> = {}) => (
+      {({ changes: [change, ...more] = [], since }: { since?: string | undefined; changes?: ChangeCard[] | undefined } = {}) => (
         <>
           {change ? <Change of={change} /> : otherwise}
           {change ? more.length > 0 && `; and ${more.length} more` : <Since at={since} />}
