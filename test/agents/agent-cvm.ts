@@ -68,8 +68,8 @@ export interface CvmOptions {
   gatewayPort: number;
   /** Names the evidence, of `evidences`, that a stand-in for the attestation-service gives. Default: no stand-in. */
   evidence?: keyof typeof evidences | undefined;
-  /** Another port of this machine that the programs reach under its number. */
-  alsoReaches?: number | undefined;
+  /** Other ports of this machine that the programs reach under their numbers. */
+  alsoReaches?: number[] | undefined;
 }
 
 /** The ports that an agent uses by itself. */
@@ -135,10 +135,10 @@ export class AgentCvm {
   }
 
   private async connectNetwork(): Promise<void> {
-    const { directory, gatewayPort, alsoReaches } = this.options;
+    const { directory, gatewayPort, alsoReaches = [] } = this.options;
     const toAgent = join(directory, 'agent.sock');
     const places = [toAgent, String(portOfUsers)];
-    for (const port of [gatewayPort, alsoReaches].filter((each) => each !== undefined)) {
+    for (const port of [gatewayPort, ...alsoReaches]) {
       const out = join(directory, `${port}.sock`);
       const outward = await relay(out, port);
       this.stops.push(outward.stop);
@@ -175,7 +175,7 @@ export class AgentCvm {
     closeSync(log);
     this.children.set(name, child);
     for (let tries = 0; path && !existsSync(path); tries++) {
-      ensure(child.exitCode === null && tries < 200, `${name} did not start: see ${this.options.directory}/${name}.log`);
+      ensure(child.exitCode === null && tries < 1_200, `${name} did not start: see ${this.options.directory}/${name}.log`);
       await delay(50);
     }
   }
@@ -189,6 +189,15 @@ export class AgentCvm {
       env: { PATH: process.env['PATH'], HOME: '/tmp', ...environment },
       stdio: ['ignore', output, output === 'pipe' ? 'inherit' : output],
     });
+  }
+
+  /** Runs a command of the shell with the rights of root. @returns its exit code, and what it printed */
+  async run(script: string): Promise<{ code: number; printed: string }> {
+    const child = this.spawnInside('sh', ['-c', `exec 2>&1; ${script}`], 'pipe');
+    let printed = '';
+    child.stdout?.on('data', (chunk) => (printed += String(chunk)));
+    const [code] = await once(child, 'close');
+    return { code: Number(code), printed };
   }
 
   /** Sends a signal to a program. After SIGKILL, waits for its end. */

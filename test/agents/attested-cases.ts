@@ -5,9 +5,9 @@ import { atWork, ensureEnd, ensureOnce, refusalOf, type RehearsalCase } from './
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RunInputs } from './rehearsed-run.ts';
 
-const root = join(import.meta.dirname, '../../packages/simulated-cvm/test-root.pem');
+export const root = join(import.meta.dirname, '../../packages/simulated-cvm/test-root.pem');
 const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
-const strict: RunInputs = { policy, agent: ['--unbound', '--root', root] };
+export const strict: RunInputs = { policy, agent: ['--unbound', '--root', root] };
 const reconnecting: RunInputs = { ...strict, policy: { ...policy, allow_reconnect: true } };
 
 interface Machine {

@@ -526,20 +526,26 @@ async function otherManifest(world: RehearsalWorld): Promise<string> {
   return await ensureEnd(world, run, 'cancelled');
 }
 
-/** The agent fetches both files from a server of this machine. */
-async function pulled(world: RehearsalWorld, changed: Record<string, string> = {}): Promise<string> {
+/** Serves files by their paths to the agents of CVMs that get the environment. */
+export async function serveFiles(world: RehearsalWorld, files: Record<string, string | Buffer>) {
   const { authority, certificate, key } = await agentIdentity(world);
-  const files: Record<string, string> = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
   const asked: string[] = [];
   const server = createHttpsServer({ cert: certificate, key }, ({ url = '' }, response) => {
     asked.push(url);
-    response.writeHead(url in files ? 200 : 404).end(changed[url] ?? files[url]);
+    response.writeHead(url in files ? 200 : 404).end(files[url]);
   }).listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const ca = join(world.folder('agent'), 'ca.pem');
-  writeFileSync(ca, authority.certificate);
-  const { id } = await world.cvm(1, { SSL_CERT_FILE: ca }, { alsoReaches: port });
+  const SSL_CERT_FILE = join(world.folder('agent'), 'ca.pem');
+  writeFileSync(SSL_CERT_FILE, authority.certificate);
+  return { port, asked, environment: { SSL_CERT_FILE }, close: () => server.close() };
+}
+
+/** The agent fetches both files from a server of this machine. */
+async function pulled(world: RehearsalWorld, changed: Record<string, string> = {}): Promise<string> {
+  const files: Record<string, string> = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
+  const server = await serveFiles(world, { ...files, ...changed });
+  const { id } = await world.cvm(1, server.environment, { alsoReaches: [server.port] });
   const run = await world.computation({ datasets: 0, expected: '1001', isPulled: true });
   for (const [path, type] of [
     ['/sum.sh', 'algorithm'],
@@ -548,7 +554,7 @@ async function pulled(world: RehearsalWorld, changed: Record<string, string> = {
     const checksum = createHash('sha3-256')
       .update(files[path] ?? '')
       .digest('hex');
-    const url = `https://localhost:${port}${path}`;
+    const url = `https://localhost:${server.port}${path}`;
     await run.alice.cms('asset', 'add', url, '--checksum', checksum, '--type', type, '--computation', run.computationId);
   }
   await run.start(id);
@@ -562,7 +568,7 @@ async function pulled(world: RehearsalWorld, changed: Record<string, string> = {
     );
     return end;
   }
-  ensure(asked.sort().join() === '/numbers.csv,/sum.sh', `The agent asked for ${asked.join()}.`);
+  ensure(server.asked.sort().join() === '/numbers.csv,/sum.sh', `The agent asked for ${server.asked.join()}.`);
   await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
   return `${end} The result is ${run.expected}. The agent fetched each file once.`;

@@ -7,17 +7,21 @@ import { demandPrerequisites } from '../prerequisites.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';
 import { attestedCases } from './attested-cases.ts';
 import { cases as otherCases, type RehearsalCase } from './cases.ts';
+import { keyCases, trusteeCases } from './key-cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
 import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts';
 
-const cases = [...otherCases, ...attestedCases];
+const cases = [...otherCases, ...attestedCases, ...keyCases];
 
-const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
+const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--trustee-attester PROGRAM]
+         [--only CASE]... [--keep]
 
 Builds the agent of Cocos from a checkout of github.com/ultravioletrs/cocos in DIR, and runs computations of this service on it,
 in CVMs without a TEE. test/prerequisites.json says what that needs.
 
   --replace MODULE=DIR  take a Go module that the module proxy does not have from DIR
+  --trustee-attester PROGRAM
+                        play also the case trustee-attester, with this program of Confidential Containers
   --only CASE           play only this case. Repeat it for more
   --keep                keep the directory with the logs of all programs also if all cases pass
 
@@ -34,15 +38,18 @@ await runCommand(usage, async (args) => {
   const options = parseOptions(args, {
     source: { type: 'string' },
     replace: { type: 'string', multiple: true, default: [] },
+    'trustee-attester': { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
   });
   if (options.source === undefined) throw new UsageError('--source is required.');
   const source = resolve(options.source);
-  const chosen = cases.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+  const attester = options['trustee-attester'];
+  const all = attester === undefined ? cases : [...cases, ...trusteeCases(resolve(attester))];
+  const chosen = all.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
   if (chosen.length === 0) throw new UsageError(`No case is called ${options.only.join(' or ')}.`);
 
-  demandPrerequisites('rehearse:agent');
+  demandPrerequisites(attester === undefined ? 'rehearse:agent' : 'rehearse:agent with trustee-attester');
   process.stdout.write(`Building the agent of commit ${await commitOf(source)}.\n`);
   const binaries = join(tmpdir(), 'rehearsed-agent');
   const program = await buildAgent({ source, directory: binaries, replacements: options.replace });

@@ -59,6 +59,14 @@ export class RehearsedParty {
     return await promisify(execFile)(process.execPath, [program, ...args], { env: this.environment, ...limits });
   }
 
+  /** Starts a command that runs until it is stopped, such as `cms broker`. @returns what it has printed, and how to stop it */
+  cmsUntilStopped(...args: string[]): { printed: () => string; stop: () => void } {
+    let printed = '';
+    const child = execFile(process.execPath, [program, ...args], { env: this.environment });
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += String(chunk)));
+    return { printed: () => printed, stop: () => void child.kill('SIGINT') };
+  }
+
   /**
    * The same in a terminal. Says what it printed there, progress included, and how much memory `cms` took at most.
    * @param onText with all that it has printed so far

@@ -10,6 +10,9 @@ export interface BrokerAnswer {
   body: Record<string, unknown>;
 }
 
+/** Makes a signed report of a machine, and the certificates that come with it. @param change makes the report that of the guest */
+export type SignedReport = (change: (report: Buffer) => void) => { report: Buffer; certificates: Buffer[] };
+
 /** Deviations of a client from the protocol. */
 export interface Otherwise {
   /** Changes the report of the machine before it is signed. */
@@ -22,7 +25,7 @@ export interface Otherwise {
 
 /**
  * A client of the key broker protocol 0.4.0, written from its text: the attestation agent of Confidential Containers in a guest of SNP.
- * The machine is forged, with the REPORT_ID of the guest.
+ * The machine, with the REPORT_ID of the guest, is forged unless another one is given.
  */
 export class KbsClient {
   readonly url: string;
@@ -30,12 +33,19 @@ export class KbsClient {
   nonce = '';
   cookie = '';
   token = '';
-  private readonly tee: { publicKey: KeyObject; privateKey: KeyObject };
+  readonly tee: { publicKey: KeyObject; privateKey: KeyObject };
+  private readonly signedReport: SignedReport;
 
-  constructor(url: string, guest: Buffer, tee = generateKeyPairSync('ec', { namedCurve: 'P-256' })) {
+  constructor(
+    url: string,
+    guest: Buffer,
+    tee = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    signedReport: SignedReport = (report) => forgeSnp({ report }),
+  ) {
     this.url = url;
     this.guest = guest;
     this.tee = tee;
+    this.signedReport = signedReport;
   }
 
   get teePublicKey(): Record<string, unknown> {
@@ -63,13 +73,11 @@ export class KbsClient {
     const data = createHash('sha384')
       .update(canonicalize(bound) ?? '')
       .digest();
-    const forged = forgeSnp({
-      report: (bytes) => {
-        bytes.fill(0, 0x50, 0x90);
-        data.copy(bytes, 0x50);
-        this.guest.copy(bytes, 0x140);
-        report?.(bytes);
-      },
+    const forged = this.signedReport((bytes) => {
+      bytes.fill(0, 0x50, 0x90);
+      data.copy(bytes, 0x50);
+      this.guest.copy(bytes, 0x140);
+      report?.(bytes);
     });
     const types = ['VCEK', 'ASK', 'ARK'];
     const chain = forged.certificates.map((data, index) => ({ cert_type: types[index], data: [...data] }));
