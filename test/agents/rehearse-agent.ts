@@ -7,16 +7,18 @@ import { demandPrerequisites } from '../prerequisites.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';
 import { attestedCases } from './attested-cases.ts';
 import { cases as otherCases, type RehearsalCase } from './cases.ts';
+import { reviewedCases } from './reviewed-cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
 import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts';
 
-const cases = [...otherCases, ...attestedCases];
+const cases = [...otherCases, ...attestedCases, ...reviewedCases];
 
-const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
+const usage = `Usage: npm run rehearse:agent -- --source DIR [--python PYTHON] [--replace MODULE=DIR]... [--only CASE]... [--keep]
 
 Builds the agent of Cocos from a checkout of github.com/ultravioletrs/cocos in DIR, and runs computations of this service on it,
 in CVMs without a TEE. test/prerequisites.json says what that needs.
 
+  --python PYTHON       the Python that has the package acro. Default: python3
   --replace MODULE=DIR  take a Go module that the module proxy does not have from DIR
   --only CASE           play only this case. Repeat it for more
   --keep                keep the directory with the logs of all programs also if all cases pass
@@ -33,6 +35,7 @@ interface Verdict {
 await runCommand(usage, async (args) => {
   const options = parseOptions(args, {
     source: { type: 'string' },
+    python: { type: 'string', default: 'python3' },
     replace: { type: 'string', multiple: true, default: [] },
     only: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
@@ -42,7 +45,7 @@ await runCommand(usage, async (args) => {
   const chosen = cases.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
   if (chosen.length === 0) throw new UsageError(`No case is called ${options.only.join(' or ')}.`);
 
-  demandPrerequisites('rehearse:agent');
+  demandPrerequisites('rehearse:agent', options.python);
   process.stdout.write(`Building the agent of commit ${await commitOf(source)}.\n`);
   const binaries = join(tmpdir(), 'rehearsed-agent');
   const program = await buildAgent({ source, directory: binaries, replacements: options.replace });
@@ -56,7 +59,9 @@ await runCommand(usage, async (args) => {
     const service = await kind.start(join(directory, hasOwnGateway ? 'service-2' : 'service-1'));
     try {
       for (const each of ofThese) {
-        verdicts.push(await play(each, new RehearsalWorld(service, { name: each.name, directory, program })));
+        verdicts.push(
+          await play(each, new RehearsalWorld(service, { name: each.name, directory, program, python: options.python })),
+        );
       }
     } finally {
       await service.end('SIGTERM');
