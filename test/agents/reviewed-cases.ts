@@ -20,10 +20,10 @@ const refusal = /The agent refused the result: signature verification failed\. T
 /** Runs a command of a party. @returns its exit code, and what it printed */
 async function said(party: RehearsedParty, ...args: string[]): Promise<{ code: number; text: string }> {
   return await party.cms(...args).then(
-    ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
+    ({ stdout, stderr }) => ({ code: 0, text: stderr + stdout }),
     (error: unknown) => {
       const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, text: stdout + stderr };
+      return { code, text: stderr + stdout };
     },
   );
 }
@@ -45,11 +45,8 @@ async function untilReviewed(world: RehearsalWorld, which: string, needed: numbe
   const [rita, rob] = [await world.party('rita', 'viewer'), await world.party('rob', 'viewer')];
   const carol = await world.party('carol', 'result_consumer');
   await bob.cms('asset', 'upload', penguins, '--type', 'dataset', '--computation', id);
-  for (const party of [bob, rita, rob, carol]) await party.cms('key', 'upload', party.publicKey, id);
-  for (const party of [alice, bob, rita, rob, carol]) {
-    const [, key = ''] = party.key;
-    await party.cms('approve', id, '--sign', key, '--yes');
-  }
+  await Promise.all([bob, rita, rob, carol].map((party) => party.cms('key', 'upload', party.publicKey, id)));
+  await Promise.all([alice, bob, rita, rob, carol].map((party) => party.cms('approve', id, '--sign', party.key[1], '--yes')));
   await run.startUnapproved(cvm);
   await Promise.all([run.upload(), bob.cms('send', penguins, '--computation', id, ...bob.key, '--unbound')]);
   const end = await ensureEnd(world, run, 'completed');
