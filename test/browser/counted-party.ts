@@ -17,7 +17,8 @@ export interface CountedParty extends Party {
 
 /** Signs a user in, which takes a click. */
 export async function enterCounted(world: ConsoleWorld, user: string, ...roles: string[]): Promise<CountedParty> {
-  const party = await enter(world, { user, roles, provokes: /status of 409/ }); // evidence whose log is pending
+  // Evidence whose log is pending is 409, and a busy service 503. The client asks again.
+  const party = await enter(world, { user, roles, provokes: /status of (409|503)/ });
   const { page } = party;
   await page.evaluate(countClicks);
   await page.evaluate(refreshOften);
