@@ -1,5 +1,6 @@
 import type { Permitted } from '../http/caller.ts';
 import type { StoredAsset } from '../rows/asset.ts';
+import { deleteAssetIn } from '../rows/change-asset.ts';
 import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from './mark-for-deletion.ts';
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { changeInputs } from '../rows/change-computation.ts';
@@ -12,7 +13,7 @@ import { conflict, preconditionFailed, resultConflict } from '../runtime/errors.
 import { assetKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
 import { commitChange, type UserRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
-import { type AssetPurge, beginPurge, deleteAssetIn, purgeAssetLinks } from '../deletion/index.ts';
+import { beginPurge, purgeAssetLinks } from '../deletion/index.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
 interface DeleteRequest extends UserRequest {
@@ -44,7 +45,7 @@ async function readResultOf(table: Table, domain: string, { result_of }: StoredA
 }
 
 interface Deleted {
-  purge: AssetPurge;
+  purge: ReturnType<typeof deleteAssetIn>;
   permitted: Permitted;
 }
 

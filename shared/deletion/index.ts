@@ -6,4 +6,4 @@
 export { beginPurge, purgeByLambda } from './begin-purge.ts';
 export { walkDomain } from './belongings.ts';
 export { purgeAll } from './purge-all.ts';
-export { type AssetPurge, deleteAssetIn, purgeAssetLinks, purgeListings } from './purge.ts';
+export { purgeAssetLinks, purgeListings } from './purge.ts';

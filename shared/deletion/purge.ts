@@ -4,13 +4,12 @@ import { shownAssetTypes } from 'computation-management-formats/vocabulary';
 import { deleteContent, type ContentStore } from '../rows/content-store.ts';
 import { type Run, readRuns } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { removeAsset } from '../rows/change-asset.ts';
+import { deleteAssetIn } from '../rows/change-asset.ts';
 import { removeRun } from '../rows/change-run.ts';
-import { assetKeys, computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
+import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
 import { isDone, Transaction, writeFresh } from '../table/transaction.ts';
-import type { StoredAsset } from '../rows/asset.ts';
 import { deleteItems, deleteItemsOf } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
@@ -36,7 +35,7 @@ const assetPurge = v.object({
   by: v.string(),
 });
 /** The record of the deletion of an asset, from which its purge knows what to delete. `by` is the user who deleted it. */
-export type AssetPurge = v.InferOutput<typeof assetPurge>;
+type AssetPurge = v.InferOutput<typeof assetPurge>;
 
 /**
  * Deletes everything that a deleted computation or asset has left, and then the record of the purge. Safe to repeat and to
@@ -59,20 +58,6 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   }
   await deleteItems(table, [writableKey(String(record['pk']), String(record['sk']))]);
   return true;
-}
-
-/**
- * Adds the deletion of an asset to a transaction, with the record of what its purge does afterwards.
- * @param by the user who deletes it
- * @returns the record
- */
-export function deleteAssetIn(transaction: Transaction, domain: string, asset: StoredAsset, by: string): AssetPurge {
-  const { id, file_name, asset_type, content_key, upload_key, unread_key = null } = asset;
-  const purge = { domain, id, file_name, asset_type, content_key, upload_key, unread_key, by };
-  removeAsset(transaction, domain, asset);
-  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(id) } });
-  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
-  return purge;
 }
 
 /** Deletes the results of the runs of a deleted computation, 24 in a part. Their contents are left to purges of their own. */

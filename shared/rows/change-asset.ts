@@ -1,6 +1,6 @@
 import { type AssetType, resultType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
-import { keyToWrite } from '../table/keys.ts';
+import { assetKeys, keyToWrite, purgeKeys } from '../table/keys.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { hasAttributes, isAbsent, setAttributesIf } from '../table/writes.ts';
 import { type Action, type Transaction, StaleReadError } from '../table/transaction.ts';
@@ -44,6 +44,21 @@ export function removeAsset(transaction: Transaction, domain: string, asset: Sto
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: StaleReadError });
   recordInList(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset });
+}
+
+/**
+ * Adds the deletion of an asset to the transaction, as `removeAsset` does, with that of its key and the record of what its purge
+ * does afterwards.
+ * @param by the user who deletes it
+ * @returns the record
+ */
+export function deleteAssetIn(transaction: Transaction, domain: string, asset: StoredAsset, by: string) {
+  const { id, file_name, asset_type, content_key, upload_key, unread_key = null } = asset;
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, unread_key, by };
+  removeAsset(transaction, domain, asset);
+  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(id) } });
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+  return purge;
 }
 
 /** Returns a check for a transaction, which then fails with ServiceError `not_found` if the asset does not exist. */

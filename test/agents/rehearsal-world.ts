@@ -10,14 +10,20 @@ type MoreOfCvm = Pick<CvmOptions, 'alsoReaches' | 'evidence'>;
 /** The world of a case: the service, and CVMs and computations of its own. */
 export class RehearsalWorld {
   readonly service: RehearsedService;
+  /** The program of Python that has the packages of test/prerequisites.json. */
+  readonly python: string;
   private readonly name: string;
   private readonly directory: string;
   private readonly program: (name: Program) => string;
   private readonly cvms: AgentCvm[] = [];
   private runs = 0;
 
-  constructor(service: RehearsedService, place: { name: string; directory: string; program: (name: Program) => string }) {
+  constructor(
+    service: RehearsedService,
+    place: { name: string; directory: string; program: (name: Program) => string; python: string },
+  ) {
     this.service = service;
+    this.python = place.python;
     this.name = place.name;
     this.directory = join(place.directory, place.name);
     this.program = place.program;

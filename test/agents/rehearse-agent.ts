@@ -8,17 +8,19 @@ import { buildAgent, commitOf } from './agent-cvm.ts';
 import { attestedCases } from './attested-cases.ts';
 import { cases as otherCases, type RehearsalCase } from './cases.ts';
 import { keyCases, trusteeCases } from './key-cases.ts';
+import { reviewedCases } from './reviewed-cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
 import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts';
 
-const cases = [...otherCases, ...attestedCases, ...keyCases];
+const cases = [...otherCases, ...attestedCases, ...keyCases, ...reviewedCases];
 
-const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--trustee-attester PROGRAM]
+const usage = `Usage: npm run rehearse:agent -- --source DIR [--python PYTHON] [--replace MODULE=DIR]... [--trustee-attester PROGRAM]
          [--only CASE]... [--keep]
 
 Builds the agent of Cocos from a checkout of github.com/ultravioletrs/cocos in DIR, and runs computations of this service on it,
 in CVMs without a TEE. test/prerequisites.json says what that needs.
 
+  --python PYTHON       the Python that has the package acro. Default: python3
   --replace MODULE=DIR  take a Go module that the module proxy does not have from DIR
   --trustee-attester PROGRAM
                         play also the case trustee-attester, with this program of Confidential Containers
@@ -37,6 +39,7 @@ interface Verdict {
 await runCommand(usage, async (args) => {
   const options = parseOptions(args, {
     source: { type: 'string' },
+    python: { type: 'string', default: 'python3' },
     replace: { type: 'string', multiple: true, default: [] },
     'trustee-attester': { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
@@ -49,7 +52,7 @@ await runCommand(usage, async (args) => {
   const chosen = all.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
   if (chosen.length === 0) throw new UsageError(`No case is called ${options.only.join(' or ')}.`);
 
-  demandPrerequisites(attester === undefined ? 'rehearse:agent' : 'rehearse:agent with trustee-attester');
+  demandPrerequisites(attester === undefined ? 'rehearse:agent' : 'rehearse:agent with trustee-attester', options.python);
   process.stdout.write(`Building the agent of commit ${await commitOf(source)}.\n`);
   const binaries = join(tmpdir(), 'rehearsed-agent');
   const program = await buildAgent({ source, directory: binaries, replacements: options.replace });
@@ -63,7 +66,9 @@ await runCommand(usage, async (args) => {
     const service = await kind.start(join(directory, hasOwnGateway ? 'service-2' : 'service-1'));
     try {
       for (const each of ofThese) {
-        verdicts.push(await play(each, new RehearsalWorld(service, { name: each.name, directory, program })));
+        verdicts.push(
+          await play(each, new RehearsalWorld(service, { name: each.name, directory, program, python: options.python })),
+        );
       }
     } finally {
       await service.end('SIGTERM');

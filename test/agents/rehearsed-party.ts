@@ -45,7 +45,7 @@ export class RehearsedParty {
   }
 
   /** The option that names the private key. */
-  get key(): string[] {
+  get key(): ['--key', string] {
     return ['--key', this.privateKey];
   }
 

@@ -37,6 +37,8 @@ export interface RunInputs {
   agentConfig?: Record<string, unknown>;
   /** The `attestation_policy` of the computation. Default: none. */
   policy?: object;
+  /** More fields of the computation. Default: none. */
+  fields?: object;
   /** Default: one. */
   datasets?: number;
   /** The kind of the participant's key. Default ed25519. */
@@ -83,7 +85,12 @@ export class RehearsedRun {
     const { large, sentAs = [], agent = ['--unbound'], datasets = large ? 0 : 1, keys = 'ed25519' } = inputs;
     const { algorithm = large ? hashLarge : sum } = inputs;
     const alice = await RehearsedParty.join(service, join(directory, 'alice'), { user: 'alice', keys });
-    const given = { name: 'Sum', agent_config: inputs.agentConfig ?? {}, attestation_policy: inputs.policy ?? null };
+    const given = {
+      name: 'Sum',
+      agent_config: inputs.agentConfig ?? {},
+      attestation_policy: inputs.policy ?? null,
+      ...inputs.fields,
+    };
     const { id } = await service.ask('POST', '/d1/computations', given);
     const computationId = String(id);
     await alice.cms('key', 'upload', alice.publicKey, computationId);

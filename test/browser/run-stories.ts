@@ -5,7 +5,7 @@ import { creatorsInRun } from '../../packages/console/loading/overview.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn, withoutRefresh } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';
-import { arrive, enter } from './party.ts';
+import { arrive } from './party.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { clientOf, readyComputation } from './seed.ts';
@@ -19,98 +19,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const event = { type: 'event', id: randomUUID(), run_id, event_type: 'Stopped', status: 'Stopped' } as const;
     await cvm.report({ cvmID, body: { reports: [event] } });
   };
-
-  it('takes two parties and the owner of an algorithm from nothing to a signed approval, a run and its proof in at most 28 clicks', async () => {
-    const name = 'Body mass by species';
-    const chosen = { count: 0 };
-    const arriving = async (user: string, roles: string[]) => {
-      const party = await enter(world(), { user, roles });
-      await party.page.evaluate(countClicks);
-      const main = party.page.locator('main');
-      const press = (button: string) => main.getByRole('button', { name: button, exact: true }).click();
-      return {
-        ...party,
-        main,
-        press,
-        follow: (link: string) => main.getByRole('link', { name: link, exact: true }).first().click(),
-        choose: async (file: string) => {
-          chosen.count++; // the button that opens the system's dialog
-          await main.locator('form input[type=file]').setInputFiles(file);
-        },
-        addKey: async (key: string) => {
-          await press('Add your key');
-          await party.page.keyboard.insertText(key);
-          await party.page.getByRole('dialog').getByRole('button', { name: 'Upload', exact: true }).click();
-          await main.getByText('Your public key is here').waitFor();
-        },
-        clicks: () => party.page.evaluate<number>("Number(sessionStorage.getItem('clicks'))"),
-      };
-    };
-    const alice = await arriving('alice', ['creator', 'result_consumer']);
-    await alice.follow('Create computation');
-    await alice.page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
-    await alice.press('Create computation');
-    await alice.addKey(publicKey());
-    const computation = new URL(alice.page.url()).pathname.split('/').at(-1) ?? '';
-
-    const carol = await arriving('carol', ['algo_provider']);
-    await carol.follow(name);
-    await carol.follow('Upload an algorithm');
-    await carol.choose(demoFile('penguin-sizes.py'));
-    await carol.press('Upload');
-    await carol.addKey(publicKey());
-
-    const bob = await arriving('bob', ['dataset_provider']);
-    await bob.follow(name);
-    await bob.follow('Upload asset');
-    await bob.choose(demoFile('penguins.csv'));
-    await bob.press('Upload');
-    await bob.press('Add your key');
-    await bob.page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
-    await bob.page.getByRole('dialog').getByRole('button', { name: 'Upload', exact: true }).click();
-    await bob.main.getByText('Your public key is here').waitFor();
-    await bob.main.getByRole('link', { name: 'Review and approve' }).first().click();
-    await bob.press('Sign and approve');
-    await bob.page.getByText('You have signed and approved.').waitFor();
-
-    await alice.press('Refresh');
-    await alice.page.getByRole('heading', { name: 'Ready to run' }).waitFor();
-    await alice.press('Start run');
-    await alice.page.getByRole('dialog').getByRole('combobox').fill('sim-1');
-    await alice.page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
-    await alice.page.getByText('The run completed').waitFor();
-    await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Completed').first().waitFor();
-    await alice.follow('Verify this run');
-    await alice.page
-      .getByText(/^Everything that was checked holds/)
-      .first()
-      .waitFor();
-    await alice.page
-      .getByRole('list', { name: 'Holds', exact: true })
-      .getByText(/"bob".*sign/)
-      .first()
-      .waitFor();
-    const clicks = await Promise.all([alice, carol, bob].map((party) => party.clicks()));
-    const signIns = clicks.length;
-    expect(clicks.reduce((sum, count) => sum + count, chosen.count + signIns)).toBeLessThanOrEqual(28);
-
-    await bob.open(`computations/${computation}?tab=runs`);
-    await bob.page.getByRole('grid', { name: 'Runs' }).getByText('Completed').waitFor();
-
-    const names: string[] = [];
-    bob.page.on('request', (request) => {
-      const { pathname, search } = new URL(request.url());
-      if (search === '?peek=true') names.push(pathname);
-    });
-    await bob.page.evaluate(withoutRefresh);
-    await bob.open('runs');
-    const ofDomain = bob.page.getByRole('grid', { name: 'Runs' });
-    await ofDomain.getByRole('link', { name: 'Body mass by species' }).waitFor();
-    const again = bob.page.waitForResponse(/computations\/runs\?/);
-    await bob.page.getByRole('button', { name: 'Refresh runs' }).click();
-    await again;
-    expect(names).toEqual([`/d1/computations/${computation}`]);
-  });
 
   it('shows the reason of a run that fails, its events, and saves its evidence as one file', async () => {
     const { id } = await readyComputation(world(), 'Fails');
@@ -363,13 +271,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await carol.page.getByText('You have no role in the domain d9').waitFor();
   });
 }
-
-const demoFile = (name: string) => new URL(`../../tools/demo/data/${name}`, import.meta.url).pathname;
-
-/** Keeps how often the mouse was pressed. */
-const countClicks = `addEventListener('pointerdown', () => {
-  sessionStorage.setItem('clicks', 1 + Number(sessionStorage.getItem('clicks')));
-}, true)`;
 
 /** Sets the browser's clock ten minutes ahead. */
 const setClockAhead = `{

@@ -114,6 +114,45 @@ describe('cms review', () => {
   );
 
   it(
+    'takes two parties and a reviewer from nothing to a released result in at most 13 commands',
+    { timeout: 120_000 },
+    async () => {
+      const review = 'consumers: [bob], result_review: { reviewers: [rita], needed: 1 }';
+      const key = 'key: ~/.ssh/id_ed25519.pub';
+      const parties = [
+        `alice: { ${key}, assets: [{ file: algorithm.py, type: algorithm }] }`,
+        `bob: { ${key}, assets: [{ file: result.zip, name: data.csv, type: dataset }] }`,
+        `rita: { ${key} }`,
+      ];
+      const file = join(folder, 'counted.yaml');
+      writeFileSync(file, `computation: { name: Counted, owner: alice, ${review} }\nparties:\n  ${parties.join('\n  ')}\n`);
+      const [seen, received] = [join(folder, 'counted-seen.zip'), join(folder, 'counted-received.zip')];
+      const commands: [user: string, ...args: string[]][] = [
+        ['alice', 'login', '--local', '--user', 'alice', '--role', 'creator'],
+        ['bob', 'login', '--local', '--user', 'bob', '--role', 'dataset_provider'],
+        ['rita', 'login', '--local', '--user', 'rita', '--role', 'viewer'],
+        ['alice', 'init', file, '--yes'],
+        ['bob', 'init', file, '--yes'],
+        ['rita', 'init', file, '--yes'],
+        ['bob', 'approve', '--sign', '~/.ssh/id_ed25519', '--yes'],
+        ['alice', 'run', '--cvm', 'sim-counted', '--watch'],
+        ['rita', 'review', '--key', '~/.ssh/id_ed25519', '--output', seen, '--check', 'test -s', '--release'],
+        ['bob', 'result', '--output', received],
+      ];
+      expect(commands.length).toBeLessThanOrEqual(13);
+      const homes = mkdtempSync(join(folder, 'homes-'));
+      for (const [user, ...args] of commands) {
+        const home = join(homes, user);
+        mkdirSync(home, { recursive: true });
+        const ofHome = args.map((arg) => arg.replace(/^~/, home)); // as a shell does
+        const found = await cmsIn(home, { env: { CMS_SERVER: stack.baseUrl } })(...ofHome);
+        expect([user, ...args, found.exitCode, found.stderr]).toEqual([user, ...args, 0, expect.any(String)]);
+      }
+      expect(readFileSync(received)).toEqual(readFileSync(seen));
+    },
+  );
+
+  it(
     'decides on the file that was handed in before, and says to a consumer why it is withheld',
     { timeout: 120_000 },
     async () => {
