@@ -170,7 +170,8 @@ export type Answer = (target: string, body: string) => Promise<{ statusCode: num
 export function callInProcess({ config }: { config: { requestHandler: unknown } }, answer: Answer): void {
   config.requestHandler = {
     handle: async ({ headers, body = '' }: Pick<HttpRequest, 'headers'> & { body?: string | Uint8Array }) => {
-      const answered = await answer(headers['x-amz-target'] ?? '', Buffer.from(body).toString());
+      const text = typeof body === 'string' ? body : new TextDecoder().decode(body); // the SDK warns of Buffer.from
+      const answered = await answer(headers['x-amz-target'] ?? '', text);
       const type = { 'content-type': 'application/x-amz-json-1.0' };
       return { response: new HttpResponse({ ...answered, headers: type, body: Readable.from([Buffer.from(answered.body)]) }) };
     },
