@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     ...config.test,
     isolate: false, // one service for all files of a process
-    maxWorkers: availableParallelism(), // .ci/run runs all other tests at the same time
+    maxWorkers: availableParallelism(), // .ci/run has the linter run beside them
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/support/build-bundles.ts', 'test/support/scan-after-suite.ts'],
   },
