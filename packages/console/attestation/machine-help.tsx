@@ -1,8 +1,10 @@
+import Link from '@cloudscape-design/components/link';
+
 /** Shows a link to the help about the choice of machines. */
 export function MachineHelp() {
   return (
-    <a href="/help/machines.html" target="_blank" rel="noreferrer">
+    <Link href="/help/machines.html" target="_blank">
       Decide on which machines
-    </a>
+    </Link>
   );
 }

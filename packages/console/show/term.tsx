@@ -1,3 +1,4 @@
+import Link from '@cloudscape-design/components/link';
 import { useId } from 'react';
 import glossary from '../../../docs/glossary.md?raw';
 
@@ -12,9 +13,9 @@ export function Term({ of }: { of: 'attestation' | 'digest' | 'manifest' | 'stal
       </button>
       <span id={id} popover="auto" className="term-text">
         <strong>{of}</strong>: {text}.{' '}
-        <a href="/help/glossary.html" target="_blank" rel="noreferrer">
+        <Link href="/help/glossary.html" target="_blank">
           More words
-        </a>
+        </Link>
       </span>
     </>
   );
