@@ -214,7 +214,7 @@ const ofApprovals = v.object({
   }),
 });
 
-/** The members of an authorization that say what to read before it is checked. */
+/** The parts of an authorization that tell the broker which computation, run and tokens to read. It reads them first, then checks all. */
 const named = v.object({
   computation: v.string(),
   run: v.string(),

@@ -111,7 +111,7 @@ function ofRun(error: unknown, run: string, watch: string): CmsError {
   return new CmsError(message, { next, exitCode, problem: { ...said.problem, run_id: run }, cause });
 }
 
-/** The sentences that say what users do at the agent of a real CVM after an event (docs/participant.md). */
+/** Sentences that `cms` prints when an event of an agent arrives: what users of a real CVM do next. See docs/participant.md. */
 const steps: Record<string, string> = {
   'ReceivingAlgorithm/InProgress': 'The CVM waits for the algorithm. Its provider types: cms send FILE --key KEY\n',
   'ReceivingData/InProgress': 'The CVM waits for the datasets. Each provider types: cms send FILE --key KEY\n',
