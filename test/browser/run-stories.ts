@@ -45,6 +45,20 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByRole('button', { name: 'Event Own type' }).waitFor();
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
+
+    const names: string[] = [];
+    alice.page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (search === '?peek=true') names.push(pathname);
+    });
+    await alice.page.evaluate(withoutRefresh);
+    await alice.open('runs');
+    await alice.page.getByRole('grid', { name: 'Runs' }).getByRole('link', { name: 'Fails' }).waitFor();
+    const again = alice.page.waitForResponse(/computations\/runs\?/);
+    await alice.page.getByRole('button', { name: 'Refresh runs' }).click();
+    await again;
+    expect(names).toContain(`/d1/computations/${id}`);
+    expect(names, 'no name is read again').toEqual([...new Set(names)]);
   });
 
   it('stops a run that goes on, also if the computation could not be loaded at first', async () => {
