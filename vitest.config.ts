@@ -37,7 +37,7 @@ export const projects = [
       name: 'e2e',
       isolate: false,
       include: [endToEnd],
-      globalSetup: ['test/support/scan-after-suite.ts'],
+      globalSetup: ['test/support/build-bundles.ts', 'test/support/scan-after-suite.ts'],
     },
   },
   { test: { ...base.test, name: 'console', isolate: false, include: [components], experimental: {} } },
