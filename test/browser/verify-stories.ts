@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { waitForRun } from 'computation-management-client';
+import { readLog, waitForRun } from 'computation-management-client';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence, type FilesOfTest } from '../packages/verify/check-by-test-roots.ts';
@@ -19,9 +19,11 @@ const judgements = amount({ sample: 12, full: 1_000 });
 
 export function tellOfTheVerifier(world: () => ConsoleWorld): void {
   describe('verifying evidence', () => {
-    it('judges a run from its page, and the saved file in a tab where nobody is signed in, by keyboard, without sending anything', async () => {
+    it('judges a run from its page, and a log that goes back, and the saved file where nobody is signed in, by keyboard, without sending anything', async () => {
       const { id } = await readyComputation(world(), 'Verified here');
       const client = await clientOf(world(), 'alice', ['d1:administrator']);
+      const checkpoint = async () => new TextDecoder().decode(await readLog('checkpoint', { baseUrl: world().stack.baseUrl }));
+      const before = await checkpoint();
       const run = await client.startRun({ id, cvm: 'sim-verified-here' });
       await waitForRun(client, { id, run });
       const { page } = await arrive(world(), { user: 'alice', roles: ['runner'], path: `computations/${id}/runs/${run}` });
@@ -35,6 +37,16 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
         .waitFor();
       const held = page.getByRole('list', { name: 'Holds', exact: true });
       await held.getByText(`All parts are about the run "${run}"`).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+
+      const after = await checkpoint();
+      await page.route('**/log/checkpoint', (route) => route.fulfill({ body: before }));
+      const alarm = page.waitForEvent('download');
+      await page.reload();
+      await page.getByRole('list', { name: 'Does not hold', exact: true }).getByText('went back. It was').waitFor();
+      const contradiction = readFileSync(await (await alarm).path(), 'utf8');
+      expect((await alarm).suggestedFilename()).toMatch(/^log-alarm-.*\.txt$/);
+      for (const each of [before, after]) expect(contradiction).toContain(each);
       expect(await violationsOn(page)).toEqual([]);
 
       await page.getByRole('button', { name: 'Help', exact: true }).click();
