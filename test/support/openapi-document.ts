@@ -133,7 +133,7 @@ function checkReason({ reason }: Problem, { examples = {} }: Media, where: strin
 }
 
 export function newAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, code: { optimize: false } });
   addFormats.default(ajv);
   return ajv;
 }
