@@ -16,6 +16,8 @@ type Cvm = BodyOf<'cvms/register-cvm'>;
 export interface Session extends Client {
   target: Target;
   createComputation: (fields?: Record<string, unknown>, as?: Person) => Promise<Computation>;
+  /** Returns the identifier of a computation that no test changes. */
+  someComputation: () => Promise<string>;
   createAsset: (fields?: Record<string, unknown>, as?: Person) => Promise<Asset>;
   /** Gives an asset a key that its creator holds, with a strict release policy. */
   setAssetKey: (assetId: string, fields?: Record<string, unknown>, as?: Person) => Promise<BodyOf<'assets/set-asset-key'>>;
@@ -141,6 +143,7 @@ function withSharedSteps(target: Target, client: Client): Session {
       as,
     });
   let algorithm: Promise<Asset> | undefined;
+  let unchanged: Promise<Computation> | undefined;
   const link = async (id: string, computationID: string) => {
     await done('assets/link-asset', { path: { id, computationID } });
   };
@@ -155,6 +158,7 @@ function withSharedSteps(target: Target, client: Client): Session {
     ...client,
     target,
     createComputation,
+    someComputation: async () => (await (unchanged ??= createComputation())).id,
     createAsset,
     setAssetKey: async (id, fields = {}, as = 'administrator') => {
       const body = { held: 'party', fingerprint: 'ab'.repeat(32), release_policy: strictPolicy, ...fields };
