@@ -266,11 +266,10 @@ describe.each(guarded)('$method $path', (route) => {
 
   it('allows an owner, creator or consumer with a role', async () => {
     const sub = 'related';
-    const isAsset = isOfAsset(route);
     const isOfComputation = route.path.startsWith('/{domainID}/computations/{id}');
     const relations = {
-      owner: !isAsset || route.path.includes('{computationID}'),
-      creator: isAsset || isOfComputation,
+      owner: !isOfAsset(route) || route.path.includes('{computationID}'),
+      creator: isOfAsset(route) || isOfComputation,
       consumer: isOfComputation,
       reviewer: isOfComputation,
     };
