@@ -116,6 +116,14 @@ async function done(name: string, someone: Someone, path: Record<string, string>
 }
 
 const isOfResult = ({ name }: Route) => name.startsWith('results/');
+const hasRun = (route: Route) => ['runs/stop-run', 'logs/read-logs'].includes(route.name) || isOfResult(route);
+const isOfAsset = ({ path }: Route) => path.startsWith('/{domainID}/assets/');
+/** Says whether the computation of a call has a creator of assets and a consumer. */
+const hasParties = (route: Route, { creator, consumer, participant }: Parties) =>
+  !isOfAsset(route) &&
+  (hasRun(route) ||
+    route.access?.or?.some((relation) => relation !== 'owner') ||
+    [creator, consumer, participant].some((user) => user !== stranger));
 const isReviewed = (route: Route, { reviewer }: Parties) => isOfResult(route) || reviewer !== stranger;
 /** Returns the reviewer of a computation's results, who is not its owner or consumer. */
 const reviewerOf = ({ reviewer }: Parties) => (reviewer === stranger ? 'rita' : reviewer);
@@ -130,7 +138,7 @@ async function addParties(route: Route, id: string, parties: Parties): Promise<v
   await done('keys/upload-key', { sub: consumer, roles: ['result_consumer'] }, { id });
   if (participant !== stranger) await done('keys/upload-key', { sub: participant, roles: ['viewer'] }, { id });
   if (isReviewed(route, parties)) await done('keys/upload-key', { sub: reviewerOf(parties), roles: ['viewer'] }, { id });
-  if (!['runs/stop-run', 'logs/read-logs'].includes(route.name) && !isOfResult(route)) return;
+  if (!hasRun(route)) return;
   await done('keys/upload-key', administrator(owner), { id });
   await done('runs/start-run', administrator(owner), { id });
 }
@@ -138,7 +146,6 @@ async function addParties(route: Route, id: string, parties: Parties): Promise<v
 /** Creates the resources in the route's path for one call: a computation of `owner`, an asset of `creator`. */
 async function resources(route: Route, parties: Parties): Promise<Record<string, string>> {
   const { owner, creator } = parties;
-  const isAsset = route.path.startsWith('/{domainID}/assets/');
   const names = (parameter: string) => route.path.includes(`{${parameter}}`);
   const computation = async () => {
     const fields = bodies.get('computations/create-computation') as object;
@@ -147,16 +154,16 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
     const review = { consumers: ['carla'], result_review: { reviewers: [reviewerOf(parties)], needed: 1 } };
     const all = { ...fields, ...shared, ...named, ...(isReviewed(route, parties) ? review : {}) };
     const id = await done('computations/create-computation', administrator(owner), {}, all);
-    const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
-    const hasParties = [creator, parties.consumer, parties.participant].some((user) => user !== stranger);
-    if (!isAsset && (isForParties || hasParties || isOfResult(route))) await addParties(route, id, parties);
+    if (hasParties(route, parties)) await addParties(route, id, parties);
     return id;
   };
   const paths = {
     domainID: 'd1',
     cvmID: isOfCvm(route) ? 'cvm-1' : 'gw-1', // the second one gets a certificate
     ...(names('computationID') ? { computationID: await computation() } : {}),
-    ...(names('id') ? { id: isAsset ? await done('assets/create-asset', administrator(creator), {}) : await computation() } : {}),
+    ...(names('id')
+      ? { id: isOfAsset(route) ? await done('assets/create-asset', administrator(creator), {}) : await computation() }
+      : {}),
   };
   if (!isOfResult(route)) return paths;
   const getRun = rows.find(({ name }) => name === 'runs/get-run') as Route;
@@ -164,10 +171,14 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
   return { ...paths, run: String(run.body['id']) };
 }
 
-/** Resources by route and parties that no call has changed yet, for the next call. */
+/** Resources that no call has changed yet, for the next call with these parties on a route that needs the same. */
 const unchanged = new Map<string, Record<string, string>>();
 
-const keyOf = ({ method, path }: Route, parties: Parties) => JSON.stringify([method, path, parties]);
+function keyOf(route: Route, parties: Parties): string {
+  const [, , noun, ...parameters] = route.path.split('/').filter((part, at) => at < 3 || part.startsWith('{'));
+  const ofRun = hasRun(route) && route.name.split('/')[0];
+  return JSON.stringify([noun, parameters, isOfCvm(route), ofRun, hasParties(route, parties), parties]);
+}
 
 /** Returns resources of these parties that no call has changed. */
 async function unchangedResources(route: Route, parties: Parties): Promise<Record<string, string>> {
@@ -194,8 +205,8 @@ async function isAllowed(
   const read = `${nameOf(route)} ${status}`;
   if (answersHead(route, rows) && !compared.has(read)) await expectHead(route, someone, path, status);
   compared.add(read);
-  const hasChanged = status !== 403 && (route.method !== 'GET' || route.name === 'runs/stop-run');
-  if (hasChanged) unchanged.delete(keyOf(route, parties));
+  const isRead = route.name === 'runs/dry-run' || (route.method === 'GET' && route.name !== 'runs/stop-run');
+  if (status < 300 && !isRead) unchanged.delete(keyOf(route, parties));
   return status !== 403;
 }
 
@@ -255,11 +266,10 @@ describe.each(guarded)('$method $path', (route) => {
 
   it('allows an owner, creator or consumer with a role', async () => {
     const sub = 'related';
-    const isAsset = route.path.startsWith('/{domainID}/assets/');
     const isOfComputation = route.path.startsWith('/{domainID}/computations/{id}');
     const relations = {
-      owner: !isAsset || route.path.includes('{computationID}'),
-      creator: isAsset || isOfComputation,
+      owner: !isOfAsset(route) || route.path.includes('{computationID}'),
+      creator: isOfAsset(route) || isOfComputation,
       consumer: isOfComputation,
       reviewer: isOfComputation,
     };

@@ -166,15 +166,22 @@ describe('content that is its creator’s', () => {
     ({ method, access, name }) => access && method === 'GET' && name !== 'runs/stop-run' && name !== 'logs/read-logs',
   );
 
+  /** Makes an asset, and a computation that uses it and has an active run. */
+  const running = async () => {
+    const { id: asset } = await anAsset({ asset: content });
+    const computation = await readyComputation(bySomeone);
+    await bySomeone('POST', `/d1/assets/${String(asset)}/${computation}`);
+    const run = await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`);
+    expect(run.status).toBe(200);
+    expect((await bySomeone('PUT', `/d1/cvms/${computation}`, { description: '' })).status).toBe(201);
+    return { asset, computation, runId: run.body as unknown as string };
+  };
+  let shared: ReturnType<typeof running> | undefined;
+
   it.each([...reading, ...(routes as readonly Route[]).filter(({ name }) => name === 'runs/dry-run')])(
     'is in no answer to others: $method $path',
     async ({ method, path, name }) => {
-      const { id: asset } = await anAsset({ asset: content });
-      const computation = await readyComputation(bySomeone);
-      await bySomeone('POST', `/d1/assets/${String(asset)}/${computation}`);
-      const run = await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`);
-      expect(run.status).toBe(200);
-      const runId = run.body as unknown as string;
+      const { asset, computation, runId } = await (name === 'evidence/get-evidence' ? running() : (shared ??= running()));
       const query =
         name === 'evidence/get-evidence'
           ? `?run=${await ended(computation, runId)}`
@@ -183,7 +190,6 @@ describe('content that is its creator’s', () => {
             : name === 'find/find'
               ? '?q=penguins'
               : '';
-      expect((await bySomeone('PUT', `/d1/cvms/${computation}`, { description: '' })).status).toBe(201);
       const ids: Record<string, string> = {
         domainID: 'd1',
         cvmID: computation,

@@ -381,7 +381,7 @@ describe('a refusal', () => {
     ['with another decision', { decision: 'withhold', reason: 'No.' }, '/decision'],
     ['with a reason for an approval', { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64), reason: 'x' }, '/reason'],
   ])('is refused %s', async (_what, body, pointer) => {
-    const { id } = await session.createComputation();
+    const id = await session.someComputation();
     const { status, errors } = await session.refused(approve, { path: { id }, body });
     expect([status, errors]).toEqual([400, [{ pointer, detail: expect.any(String) }]]);
   });
@@ -609,7 +609,7 @@ describe('an approval', () => {
     ['a time without milliseconds', { expires_at: '2099-01-01T00:00:00Z' }, '/expires_at'],
     ['an unknown field', { x: 1 }, '/x'],
   ])('with %s is 400', async (_what, body, pointer) => {
-    const { id } = await session.createComputation();
+    const id = await session.someComputation();
     const zeros = { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) };
     const { status, errors } = await session.refused(approve, { path: { id }, body: { ...zeros, ...body } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);

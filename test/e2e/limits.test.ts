@@ -71,15 +71,13 @@ describe('a computation with an algorithm and 100 datasets', () => {
   const field = '漢'.repeat((16 * kibibyte) / 3);
   const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
   let id: string;
-  const datasets: string[] = [];
+  let datasets: string[] = [];
   beforeAll(async () => {
     id = await session.readyComputation();
     const user_key = largeKey();
-    for (let count = 100; count < 200; count++) {
-      const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(63)}${count}`, user_key });
-      await session.link(dataset.id, id);
-      datasets.push(dataset.id);
-    }
+    const make = (_: unknown, at: number) => session.createAsset({ file_name: `${'🐧'.repeat(63)}${at + 100}`, user_key });
+    datasets = (await Promise.all(Array.from({ length: 100 }, make))).map((dataset) => dataset.id);
+    for (const dataset of datasets) await session.link(dataset, id);
     await session.done('computations/update-computation', { path: { id }, body: { name: 'Largest', agent_config } });
   });
 
@@ -121,15 +119,12 @@ describe('an asset', () => {
   it('that is linked to more than 30 computations answers 409 to a new name, and takes other changes', async () => {
     const { id, file_name } = await session.createAsset();
     const update = 'assets/update-asset';
-    const link = async () => {
-      const { id: computationID } = await session.createComputation();
-      await session.link(id, computationID);
-    };
-    for (let count = 1; count <= 30; count++) await link();
+    const computations = await Promise.all(Array.from({ length: 31 }, () => session.createComputation()));
+    for (const computation of computations.slice(1)) await session.link(id, computation.id);
     const renamed = await session.done(update, { path: { id }, body: asset({ file_name: 'renamed.csv' }) });
     expect(renamed.file_name).toBe('renamed.csv');
 
-    await link();
+    await session.link(id, computations[0]?.id ?? '');
     const refused = await session.refused(update, { path: { id }, body: asset({ file_name }) });
     expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'linked_too_widely' });
     const described = await session.done(update, {

@@ -17,7 +17,7 @@ const rows = routes as readonly Route[];
 const withBody: Route[] = rows.filter((route) => route.body && !route.isForm && route.name !== 'releases/attest');
 /** The routes that answer 413 to more than 256 KiB, before they look into the body: test/e2e/limits.test.ts. */
 const withLargeBody: Route[] = routes.filter((route) => 'bodyLimit' in route);
-const requestsPerRoute = amount({ sample: 6, full: 80 });
+const requestsPerRoute = amount({ sample: 4, full: 80 });
 
 let target: Target;
 let client: Client;
@@ -208,10 +208,10 @@ describe.skipIf(isDeployed)('nonsense', () => {
       const { id } = body as { id: string };
       expect(await client.done('computations/get-computation', { path: { id } })).toMatchObject({ name, description });
     });
-    await fc.assert(property, { numRuns: amount({ sample: 30, full: 60 }) });
+    await fc.assert(property, { numRuns: amount({ sample: 15, full: 60 }) });
   });
 
-  const leastSent = amount({ sample: 300, full: 2_000 });
+  const leastSent = amount({ sample: 200, full: 2_000 });
   it(`is sent in at least ${leastSent} requests`, () => {
     expect(sent).toBeGreaterThanOrEqual(leastSent);
   });

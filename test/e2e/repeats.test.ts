@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { CallRequest, Reply } from '../support/client.ts';
 import { keyedNames, keyedRequests, type KeyedName, type KeyedRequest } from '../support/keyed-requests.ts';
 import { newCvm, useSession } from '../support/session.ts';
@@ -58,12 +58,19 @@ function repeated({ status, headers, body }: Reply) {
 }
 
 describe.each(keyedNames)('an Idempotency-Key on %s', (name) => {
+  const key = newKey();
+  let request: KeyedRequest;
+  let first: Reply;
+  let before: unknown;
+  beforeAll(async () => {
+    request = await keyedRequests[name](session);
+    first = await send(name, request, key);
+    before = await stateOf(request);
+  });
+
   it('gives the first answer again, and changes nothing more', async () => {
-    const [request, key] = [await keyedRequests[name](session), newKey()];
-    const first = await send(name, request, key);
     expect(first.status).toBeLessThan(300);
     expect(first.headers.has('idempotent-replayed')).toBe(false);
-    const before = await stateOf(request);
     for (let time = 1; time <= 2; time++) {
       const again = await send(name, request, key);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -74,9 +81,6 @@ describe.each(keyedNames)('an Idempotency-Key on %s', (name) => {
   });
 
   it('answers 422 to another request with the same key, and changes nothing', async () => {
-    const [request, key] = [await keyedRequests[name](session), newKey()];
-    await send(name, request, key);
-    const before = await stateOf(request);
     const { domain } = session.target;
     const others = [
       await send(name, { ...request, query: { ...request.query, domainID: domain } }, key),

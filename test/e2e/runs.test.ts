@@ -87,7 +87,7 @@ describe('start a run', () => {
     ['a CVM name of 65 characters', { cvm: 'x'.repeat(65) }],
     ['the CVM name .., which no URL can contain', { cvm: '..' }],
   ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
-    const { id } = await session.createComputation();
+    const id = await session.someComputation();
     const { status, errors } = await session.refused(start, { path: { id }, query });
     expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/cvm']);
   });

@@ -76,7 +76,7 @@ describe('the events after an event', () => {
     ['wait', { after: '', wait: '' }],
     ['wait', { wait: 1 }],
   ])('are refused with 400 that names %s for %j', async (name, query) => {
-    const { id } = await session.createComputation();
+    const id = await session.someComputation();
     const { status, errors } = await session.refused(list, { path: { id }, query });
     expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([400, [`query/${name}`]]);
   });

@@ -133,7 +133,7 @@ function checkReason({ reason }: Problem, { examples = {} }: Media, where: strin
 }
 
 export function newAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, code: { optimize: false } });
   addFormats.default(ajv);
   return ajv;
 }
@@ -148,10 +148,12 @@ function closedValidators(document: OpenApiDocument): (media: Media) => Validate
 export function compiledOnce(complete: (schema: Schema) => Schema): (schema: Schema) => ValidateFunction {
   const ajv = newAjv();
   const known = new Map<string, ValidateFunction>();
+  const ofObject = new WeakMap<Schema, ValidateFunction>();
   return (schema) => {
-    const text = JSON.stringify(schema);
-    const validate = known.get(text) ?? ajv.compile(complete(schema));
-    known.set(text, validate);
+    const text = ofObject.has(schema) ? '' : JSON.stringify(schema);
+    const validate = ofObject.get(schema) ?? known.get(text) ?? ajv.compile(complete(schema));
+    if (text) known.set(text, validate);
+    ofObject.set(schema, validate);
     return validate;
   };
 }

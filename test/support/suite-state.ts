@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
@@ -28,11 +28,11 @@ export class SuiteState {
   /** Makes the directory for the service of this process. The log of its functions is kept there, too. */
   openService(): string {
     const directory = mkdtempSync(join(this.#services, 'service-'));
+    const log = openSync(join(directory, 'functions.log'), 'a');
     const print = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
     process.stdout.write = (chunk: string | Uint8Array, ...others: unknown[]) => {
       if (!String(chunk).startsWith('{')) return print(chunk, ...others); // not a line of the log
-      appendFileSync(join(directory, 'functions.log'), chunk);
-      return true;
+      return writeSync(log, String(chunk)) > 0;
     };
     return directory;
   }

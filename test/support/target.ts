@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Role, roles } from 'computation-management-formats/vocabulary';
 import type { Stack } from '../../local/stack.ts';
-import { bundledFunctions } from './bundled-functions.ts';
 import { SuiteState } from './suite-state.ts';
 
 /** A person of the end-to-end suite: a member with one role, or a member of another domain with every role there. */
@@ -96,7 +95,7 @@ async function startService(): Promise<Stack> {
     port: 0,
     simulator: false,
     times,
-    ...(bundles ? bundledFunctions(bundles) : {}),
+    ...(bundles ? (await import('./bundled-functions.ts')).bundledFunctions(bundles) : {}),
     ...(suiteState ? { dataDirectory: suiteState.openService(), logLevel: 'DEBUG' } : {}),
   });
 }

@@ -20,11 +20,14 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localCredentials } from '../../../local/machine/environment.ts';
+import { amount } from '../../support/amounts.ts';
 import { startS3, type LocalS3 } from '../../../local/s3/s3.ts';
 
 const Bucket = 'content';
 const app = 'https://app.example.com';
 const created: string[] = [];
+/** The bytes of a body of many chunks. */
+const many = amount({ sample: 1, full: 20 }) * 1024 * 1024 + 7;
 let s3: LocalS3;
 let client: S3Client;
 
@@ -167,7 +170,7 @@ describe('a request signed in a header', () => {
 
   it.each([
     ['small', 5],
-    ['of many chunks', 20 * 1024 * 1024],
+    ['of many chunks', many],
   ])('is refused with XAmzContentSHA256Mismatch if its body (%s) is another one, and stores nothing', async (kind, size) => {
     const Key = `h/${kind}`;
     await expect(withBody(Buffer.alloc(size, 'a'), Buffer.alloc(size, 'b'), Key)).rejects.toMatchObject({
@@ -225,7 +228,7 @@ describe('a presigned upload', () => {
     'nonsense',
     '',
   ])('stores a small and a large body with the content type %j', async (type) => {
-    for (const body of [Buffer.from('a=1&b=%zz'), Buffer.alloc(20 * 1024 * 1024 + 7, 'a=1& ')]) {
+    for (const body of [Buffer.from('a=1&b=%zz'), Buffer.alloc(many, 'a=1& ')]) {
       const key = `p/type-${body.length}-${type.length}`;
       const response = await put(await presignedPut(key), body, { 'if-none-match': '*', 'content-type': type });
       expect([response.status, await response.text()]).toEqual([200, '']);
@@ -248,10 +251,10 @@ describe('a presigned upload', () => {
 
   it('stores nothing when the body breaks off', async () => {
     const url = await presignedPut('p/broken');
-    const headers = { 'if-none-match': '*', 'content-length': 30 * 1024 * 1024 };
+    const headers = { 'if-none-match': '*', 'content-length': 2 * many };
     const sent = request(url, { method: 'PUT', headers });
     const failed = once(sent, 'error');
-    sent.write(new Uint8Array(20 * 1024 * 1024), () => sent.destroy(new Error('broken off')));
+    sent.write(new Uint8Array(many), () => sent.destroy(new Error('broken off')));
     await failed;
     await expect.poll(async () => (await put(url, 'again')).status).toBe(200);
     expect(String(await content('p/broken'))).toBe('again');

@@ -12,7 +12,7 @@ import { startAnsweringServer, status } from '../../../support/answering-server.
 import { type CuttingProxy, startCuttingProxy } from '../../../support/cutting-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfers-'));
-const large = randomBytes(12 * 1024 * 1024);
+const large = randomBytes(6 * 1024 * 1024); // above what comes with an answer
 let stack: Stack;
 let proxy: CuttingProxy;
 let client: Client;
@@ -67,11 +67,11 @@ describe('uploadAsset and downloadAsset', () => {
   });
 
   it.each<[string, (file: string) => void]>([
-    ['cut short', (file) => truncateSync(file, 6 * 1024 * 1024)],
+    ['cut short', (file) => truncateSync(file, 2 * 1024 * 1024)],
     ['written to', (file) => appendFileSync(file, 'more')],
     ['replaced', (file) => writeFileSync(file, 'less')],
   ])('end at once when the file is %s while it is sent', async (_, change) => {
-    const file = fileOf('changing.bin', randomBytes(12 * 1024 * 1024));
+    const file = fileOf('changing.bin', large);
     const cuts: unknown[] = [];
     const onProgress = ({ phase, done }: TransferProgress) => {
       if (phase === 'sending' && done > 0 && done < 1024 * 1024) change(file);
@@ -93,7 +93,7 @@ describe('uploadAsset and downloadAsset', () => {
     const file = fileOf('large.bin', large);
     const cuts: string[] = [];
     const progress: TransferProgress[] = [];
-    proxy.cutAfter(5 * 1024 * 1024, 'up');
+    proxy.cutAfter(2 * 1024 * 1024, 'up');
     const asset = await uploadAsset(client, {
       file,
       asset_type: 'dataset',
@@ -112,7 +112,7 @@ describe('uploadAsset and downloadAsset', () => {
 
     const copy = join(folder, 'copy.bin');
     const received: number[] = [];
-    proxy.cutAfter(5 * 1024 * 1024, 'down');
+    proxy.cutAfter(2 * 1024 * 1024, 'down');
     await downloadAsset(client, {
       id: asset.id,
       file: copy,
@@ -136,7 +136,7 @@ describe('uploadAsset and downloadAsset', () => {
   });
 
   it('create one asset for an upload that is repeated', async () => {
-    const file = fileOf('repeated.bin', large.subarray(0, 5 * 1024 * 1024));
+    const file = fileOf('repeated.bin', large.subarray(0, 1024 * 1024));
     const ending = new AbortController();
     const onProgress = ({ phase, done }: TransferProgress) => {
       if (phase === 'sending' && done > 0) ending.abort(new Error('killed'));
@@ -183,7 +183,7 @@ describe('uploadAsset and downloadAsset', () => {
   });
 
   it.each(['four.bin', 'four.csv'])('create one asset for %s, in whatever order its fields are given', async (name) => {
-    const file = fileOf(name, name.endsWith('.bin') ? large.subarray(0, 5 * 1024 * 1024) : 'a\n');
+    const file = fileOf(name, name.endsWith('.bin') ? large.subarray(0, 1024 * 1024) : 'a\n');
     const withoutValue: object = { description: undefined };
     const first = await uploadAsset(client, { file, asset_type: 'dataset', use: 'approval', ...withoutValue });
     const second = await uploadAsset(client, { use: 'approval', asset_type: 'dataset', file });
@@ -234,7 +234,7 @@ describe('uploadAsset and downloadAsset', () => {
   });
 
   it('go on with a download that an earlier call left, and begin anew after a wrong one', async () => {
-    const content = large.subarray(0, 6 * 1024 * 1024);
+    const content = large.subarray(0, 5 * 1024 * 1024);
     const { id } = await uploadAsset(client, { file: fileOf('kept.bin', content), asset_type: 'dataset' });
     for (const left of [content.subarray(0, 4 * 1024 * 1024), randomBytes(1_000), Buffer.alloc(0)]) {
       const copy = join(folder, 'kept-copy.bin');
