@@ -45,9 +45,14 @@ type Statement = ReturnType<typeof structuredClone<Genuine['statement']>>;
 function signedAnew(change: (statement: Statement) => void): FilesOfTest {
   const statement = structuredClone(genuine.statement);
   change(statement);
+  return signed(statement);
+}
+
+function signed(statement: object): FilesOfTest {
+  const { key_id } = genuine;
   return {
     ...files,
-    evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id, log: logOf(statement) }),
+    evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id, log: logOf(statement) }),
   };
 }
 
@@ -921,20 +926,8 @@ describe('the newest event that an approver saw', () => {
 
 describe('a member of a statement', () => {
   const members = membersOf(genuine.statement);
-  const objectionsWithout = (path: string, how: 'absent' | 'null') => {
-    const statement = without(genuine.statement, path, how);
-    return objections({
-      ...files,
-      evidence: JSON.stringify({
-        statement,
-        signature: genuine.signed(statement),
-        key_id: genuine.key_id,
-        log: logOf(statement),
-      }),
-    });
-  };
   const missed = async (paths: string[], how: 'absent' | 'null') => {
-    const said = await Promise.all(paths.map((path) => objectionsWithout(path, how)));
+    const said = await Promise.all(paths.map((path) => objections(signed(without(genuine.statement, path, how)))));
     return paths.filter((path, index) => !said[index]?.some((sentence) => namesMember(path).test(sentence)));
   };
 
@@ -966,16 +959,8 @@ describe('the sentences of the check', () => {
   };
 
   it(`quote every text of others, wherever it stands (seed ${sampleSeed})`, async () => {
-    const signed = sampled(withMark(JSON.stringify(genuine.statement))).map((text) => {
-      const statement = JSON.parse(text) as object;
-      const { key_id } = genuine;
-      return {
-        ...files,
-        evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id, log: logOf(statement) }),
-      };
-    });
     const all: FilesOfTest[] = [
-      ...signed,
+      ...sampled(withMark(JSON.stringify(genuine.statement))).map((text) => signed(JSON.parse(text) as object)),
       ...sampled(withMark(files.evidence)).map((evidence) => ({ ...files, evidence })),
       ...withMark(files.keys).map((keys) => ({ ...files, keys })),
       ...sampled(withMark(files.events[0] ?? '')).map((page) => ({ ...files, events: [page] })),
@@ -1177,11 +1162,9 @@ describe('an unreadable file', () => {
   });
 
   it('is not one with a string that looks like repeated members, or with the same member in two objects', async () => {
-    const { statement, key_id } = genuine;
     const description = '"a": 1, "a": {"b": [{"c"';
-    const changed = { ...statement, note: [description, { a: 1 }, { a: 2 }], a: description };
-    const evidence = JSON.stringify({ statement: changed, signature: genuine.signed(changed), key_id, log: logOf(changed) });
-    expect(await objections({ ...files, evidence })).toEqual([
+    const changed = { ...genuine.statement, note: [description, { a: 1 }, { a: 2 }], a: description };
+    expect(await objections(signed(changed))).toEqual([
       'The statement has a member "note", which nobody checks.',
       'The statement has a member "a", which nobody checks.',
     ]);
