@@ -233,13 +233,17 @@ function productsOfPrimes(): bigint[] {
 const greatestCommonDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestCommonDivisor(b, a % b));
 
 /**
- * The last modulus of an RSA key that was found not to be weak, to check it once: the files of a party come with the same key,
- * and a check of 8,192 bits takes a tenth of a second.
+ * The last modulus of an RSA key, and why it is weak, to check it once: the files of a party come with the same key, and a check
+ * of 8,192 bits takes a tenth of a second.
  */
-let sound: bigint | undefined;
+let last: { modulus: bigint; why: string | undefined } | undefined;
 
 function whyWeakModulus(modulus: bigint): string | undefined {
-  if (modulus === sound) return undefined;
+  if (modulus !== last?.modulus) last = { modulus, why: weaknessOf(modulus) };
+  return last.why;
+}
+
+function weaknessOf(modulus: bigint): string | undefined {
   if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.'; // defence
   products ??= productsOfPrimes();
   for (const product of products) {
@@ -247,7 +251,6 @@ function whyWeakModulus(modulus: bigint): string | undefined {
   }
   if (isNearlySquare(modulus)) return 'The modulus of the RSA key is a square, or its factors are close to each other.';
   if (passesForPrime(modulus)) return 'The modulus of the RSA key is a prime.';
-  sound = modulus;
   return undefined;
 }
 

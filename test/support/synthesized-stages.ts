@@ -6,8 +6,10 @@ import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
+import type { Construct, IConstruct } from 'constructs';
 import { type BuiltFiles, ComputationServiceStage } from '../../infra/computation-service-stage.ts';
 import { certificateFunctionFolder, gatewayFiles, startFile } from '../../infra/gateway/gateway-task.ts';
+import type { Deployed } from '../../infra/service/service-stack.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
 import { doneOnce } from './share-work.ts';
@@ -92,19 +94,20 @@ export function findingsOf(row: Stage): string[] {
  * @param rows all stages of the table; by default, this one alone
  */
 export function errorsOf(row: Stage, rows: readonly Stage[] = [row]): string[] {
-  return annotationsOf('error', row, rows);
+  return inApp((app, built) => annotated('error', new ComputationServiceStage(app, row.name, { ...row, rows, built })));
 }
 
-/** Returns the warnings that synthesis prints for a stage. */
-export function warningsOf(row: Stage): string[] {
-  return annotationsOf('warning', row, [row]);
-}
-
-function annotationsOf(level: 'error' | 'warning', row: Stage, rows: readonly Stage[]): string[] {
-  const entries = inApp((app, built) => {
-    const stage = new ComputationServiceStage(app, row.name, { ...row, rows, built });
-    return stage.node.findAll().flatMap(({ node }) => node.metadata);
+/** Returns the errors of a stack of each row, beside the state and the service of one stage: it takes less than a stage of each row. */
+export function errorsBeside(rows: Stage[], make: (scope: Construct, id: string, deployed: Deployed) => Stack): string[][] {
+  return inApp((app, built) => {
+    const around = new ComputationServiceStage(app, fullStage.name, { ...fullStage, built });
+    return rows.map((stage, at) => annotated('error', make(around, `Beside${at}`, { ...around.stacks, stage })));
   });
+}
+
+/** Returns the annotations of a construct and its children. */
+export function annotated(level: 'error' | 'warning', construct: IConstruct): string[] {
+  const entries = construct.node.findAll().flatMap(({ node }) => node.metadata);
   return entries.filter(({ type }) => type === `aws:cdk:${level}`).map(({ data }) => String(data));
 }
 
@@ -174,6 +177,8 @@ export function inApp<T>(work: (app: App, standIns: BuiltFiles) => T, more: Reco
     context: Record<string, unknown>;
   };
   const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 1; // the CDK notes for each resource who made it, which takes a fifth of the time
   try {
     const quick = {
       stackTraces: false,
@@ -183,6 +188,7 @@ export function inApp<T>(work: (app: App, standIns: BuiltFiles) => T, more: Reco
     const app = new App({ outdir: join(folder, 'cdk.out'), ...quick });
     return work(app, standInsIn(folder));
   } finally {
+    Error.stackTraceLimit = stackTraceLimit;
     rmSync(folder, { recursive: true });
   }
 }

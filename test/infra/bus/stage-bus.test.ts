@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { busEventTemplate, journalFilter } from '../../../infra/bus/bus-event.ts';
 import type { Stage } from '../../../infra/stages/stage.ts';
-import { errorsOf, findingsOf, flat, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+import { StateStack } from '../../../infra/state/state-stack.ts';
+import {
+  annotated,
+  findingsOf,
+  flat,
+  inApp,
+  ownStage,
+  synthesize,
+  type SynthesizedStage,
+} from '../../support/synthesized-stages.ts';
 
 interface PipeProperties {
   Name: string;
@@ -143,17 +152,20 @@ describe('a stage with an event bus and an existing table', () => {
     expect(pipeOf(withBus).Name).toBe('computations-dev-events');
   });
 
+  const errorsOf = (row: Partial<Stage>) =>
+    inApp((app) => annotated('error', new StateStack(app, 'State', { ...ownStage, ...row }, undefined)));
+
   it('fails at synth with what to do if its row names no stream of that table', () => {
-    const stage = { ...ownStage, eventBus: true };
-    expect(errorsOf({ ...stage, existing: { tableName } })).toEqual([
+    const eventBus = true;
+    expect(errorsOf({ eventBus, existing: { tableName } })).toEqual([
       'The stage dev has the existing table computations-restored, but names no stream of it. Switch its stream on with ' +
         'new images, and write its ARN into existing.tableStreamArn of the stage in infra/stages/stages.ts (docs/events.md#an-existing-table).',
     ]);
-    expect(errorsOf({ ...stage, existing: { tableName: 'another', tableStreamArn } })).toHaveLength(1);
-    expect(errorsOf({ ...stage, existing: { tableName, tableStreamArn } })).toEqual([]);
+    expect(errorsOf({ eventBus, existing: { tableName: 'another', tableStreamArn } })).toHaveLength(1);
+    expect(errorsOf({ eventBus, existing: { tableName, tableStreamArn } })).toEqual([]);
   });
 
   it('needs the stream without a bus too, which tells which lists to fold', () => {
-    expect(errorsOf({ ...ownStage, existing: { tableName } })).toHaveLength(1);
+    expect(errorsOf({ existing: { tableName } })).toHaveLength(1);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { CanaryStack } from '../../../infra/canary/canary-stack.ts';
 import type { Stage } from '../../../infra/stages/stage.ts';
 import {
-  errorsOf,
+  errorsBeside,
   findingsOf,
   flat,
   fullStage,
@@ -150,35 +151,33 @@ describe('the canary of a stage with an issuer', () => {
   });
 });
 
-describe('the canary of a stage with an existing user pool', () => {
-  const existing = { userPool: { id: 'eu-central-1_abc', clientId: 'client-1' } };
+const existing = { userPool: { id: 'eu-central-1_abc', clientId: 'client-1' } };
 
+describe('the canary of a stage with an existing user pool', () => {
   it('signs in with the client that its row names, whose tokens the API accepts', () => {
     const adopting = synthesized({ ...ownStage, existing, canary: { ...canary, poolClientId: 'client-2' } });
     expect(JSON.parse(settingsOf(adopting))).toMatchObject({ signIn: 'password', clientId: 'client-2' });
     const [authorizer] = Object.values(adopting.service.ofType('AWS::ApiGatewayV2::Authorizer'));
     expect(authorizer).toMatchObject({ JwtConfiguration: { Audience: ['client-1', 'client-2'] } });
   });
-
-  it('fails at synth without a client of its own', () => {
-    expect(errorsOf({ ...ownStage, existing, canary })).toEqual([
-      expect.stringContaining('needs a client of the existing user pool'),
-    ]);
-  });
 });
 
 describe('a row with a canary that cannot work', () => {
+  const credentials = { clientId: 'canary', secretName: 'canary-client' };
+  const rows: [fault: string, stage: Stage][] = [
+    ['needs a client of the existing user pool', { ...ownStage, existing, canary }],
+    ['a whole number from 5 to 60', { ...ownStage, canary: { everyMinutes: 4 } }],
+    ["needs credentials of the stage's issuer", { ...fullStage, canary }],
+    ['remove them from its row', { ...ownStage, canary: { ...canary, credentials } }],
+    ['remove it from its row', { ...ownStage, canary: { ...canary, poolClientId: 'client-2' } }],
+  ];
+
   it('fails at synth with what to do', () => {
-    const credentials = { clientId: 'canary', secretName: 'canary-client' };
-    expect(errorsOf({ ...ownStage, canary: { everyMinutes: 4 } })).toEqual([
-      expect.stringContaining('a whole number from 5 to 60'),
-    ]);
-    expect(errorsOf({ ...fullStage, canary })).toEqual([expect.stringContaining("needs credentials of the stage's issuer")]);
-    expect(errorsOf({ ...ownStage, canary: { ...canary, credentials } })).toEqual([
-      expect.stringContaining('remove them from its row'),
-    ]);
-    expect(errorsOf({ ...ownStage, canary: { ...canary, poolClientId: 'client-2' } })).toEqual([
-      expect.stringContaining('remove it from its row'),
-    ]);
+    const stages = rows.map(([, stage]) => stage);
+    const folder = import.meta.dirname;
+    const errors = errorsBeside(stages, (scope, id, deployed) => {
+      return new CanaryStack(scope, id, { ...deployed, folder, row: deployed.stage.canary ?? canary });
+    });
+    expect(errors).toEqual(rows.map(([fault]) => [expect.stringContaining(fault) as string]));
   });
 });

@@ -3,14 +3,22 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/service/service-function.ts';
-import { BudgetStack } from '../../../infra/operations/operations-stack.ts';
+import { BudgetStack, OperationsStack } from '../../../infra/operations/operations-stack.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stages/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { metricUnits } from '../../../shared/runtime/log.ts';
 import { tasks, schedules } from '../../../shared/tasks/tasks.ts';
-import { errorsOf, warningsOf, flat, fullStage, synthesize, type SynthesizedStack } from '../../support/synthesized-stages.ts';
+import {
+  annotated,
+  errorsBeside,
+  errorsOf,
+  flat,
+  fullStage,
+  synthesize,
+  type SynthesizedStack,
+} from '../../support/synthesized-stages.ts';
 
 interface Metric {
   Namespace: string;
@@ -481,25 +489,28 @@ describe('the monthly budget', () => {
     const silent = expect.stringContaining('The budget of the stage full notifies nobody') as string;
     const targets = targetsOf(fullStage);
     const webhooks = targets.filter((target) => 'webhook' in target);
-    expect(warningsOf({ ...fullStage, alarmTargets: webhooks })).toEqual(expect.arrayContaining([silent]));
-    expect(warningsOf({ ...fullStage, alarmTargets: targets })).not.toEqual(expect.arrayContaining([silent]));
-    expect(warningsOf({ ...fullStage, alarmTargets: 'none' })).not.toEqual(expect.arrayContaining([silent]));
+    const warningsFor = (alarmTargets: NonNullable<Stage['alarmTargets']>) =>
+      annotated('warning', new BudgetStack(new App(), 'Budget', { stage: { ...fullStage, alarmTargets }, dollars: 9 }));
+    expect(warningsFor(webhooks)).toEqual([silent]);
+    expect(warningsFor(targets)).toEqual([]);
+    expect(warningsFor('none')).toEqual([]);
   });
 });
 
 describe('the alarm targets of a stage', () => {
-  const { alarmTargets: _, ...withoutTargets } = fullStage;
-
-  it('fail at synth if the row names none', () => {
-    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The urgent alarms of the stage full notify nobody.')]);
-    expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
-    expect(errorsOf({ ...withoutTargets, alarmTargets: [{ email: 'later@example.com', for: 'ticket' }] })).toHaveLength(1);
-  });
-
-  it('can be none, unless the data of the stage is protected from deletion', () => {
-    const row: Stage = { ...withoutTargets, alarmTargets: 'none' };
-    expect(errorsOf({ ...row, deletionProtection: false })).toEqual([]);
-    expect(errorsOf({ ...row, deletionProtection: true })).toEqual([expect.stringContaining('so somebody relies on it.')]);
+  it('fail at synth if the row names none for what is urgent, and can be none unless data is protected from deletion', () => {
+    const { alarmTargets: _, ...unnamed } = fullStage;
+    const nobody = [expect.stringContaining('The urgent alarms of the stage full notify nobody.')];
+    const rows: [row: Partial<Stage>, errors: unknown[]][] = [
+      [{}, nobody],
+      [{ alarmTargets: [] }, nobody],
+      [{ alarmTargets: [{ email: 'later@example.com', for: 'ticket' }] }, nobody],
+      [{ alarmTargets: 'none', deletionProtection: false }, []],
+      [{ alarmTargets: 'none', deletionProtection: true }, [expect.stringContaining('so somebody relies on it.')]],
+    ];
+    const stages = rows.map(([row]) => ({ ...unnamed, ...row }));
+    const found = errorsBeside(stages, (...given) => new OperationsStack(...given));
+    expect(found).toEqual(rows.map(([, errors]) => errors));
   });
 
   it('are missing in the row of prod, which fails at synth until somebody is named', () => {

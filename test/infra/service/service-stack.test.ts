@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName, variablesOf } from '../../../infra/service/service-function.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
-import { nameIn } from '../../../infra/stages/stage.ts';
+import { nameIn, type Stage } from '../../../infra/stages/stage.ts';
 import { stages } from '../../../infra/stages/stages.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
@@ -89,6 +89,8 @@ const slowReads = ['assets/get-asset', 'todo/get-todo'];
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const isScheduled = (name: FunctionName) => schedules.some((schedule) => schedule.name === name);
+
+const faultsOf = (stage: Stage) => faultsOfReservations(stage, [stage]);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -552,15 +554,15 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 });
 
 describe('a stage that reserves more executions than its account has', () => {
-  it('fails at synth with what to do', () => {
-    expect(errorsOf({ ...fullStage, accountConcurrency: 100 })).toEqual([
+  it('is told what to do', () => {
+    expect(faultsOf({ ...fullStage, accountConcurrency: 100 })).toEqual([
       expect.stringMatching(/^The stage full reserves \d+ concurrent executions and must leave 100 .* but its account has 100\./),
     ]);
   });
 
   it('counts what functions that wait reserve', () => {
     const waits = { ...fullStage.waits, concurrency: 900 };
-    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 6000.')]);
+    expect(faultsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 6000.')]);
   });
 
   it('passes with a smaller quota if it reserves none for changes and slow reads', () => {
@@ -569,12 +571,12 @@ describe('a stage that reserves more executions than its account has', () => {
     const { changes, slowReads, ...others } = reservedConcurrency;
     expect(changes).toBeGreaterThan(0);
     expect(slowReads).toBeGreaterThan(0);
-    expect(errorsOf({ ...fullStage, accountConcurrency: 1_400, reservedConcurrency: others })).toEqual([]);
-    expect(errorsOf({ ...fullStage, accountConcurrency: 1_000 })).toHaveLength(1);
+    expect(faultsOf({ ...fullStage, accountConcurrency: 1_400, reservedConcurrency: others })).toEqual([]);
+    expect(faultsOf({ ...fullStage, accountConcurrency: 1_000 })).toHaveLength(1);
   });
 
   it('passes if it reserves none', () => {
-    expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
+    expect(faultsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
   });
 });
 
@@ -613,10 +615,10 @@ describe('the table of stages', () => {
 });
 
 describe('a stage that reserves no more executions for waits than it may hold', () => {
-  it('fails at synth, unless waits share the executions of the account', () => {
+  it('has a fault, unless waits share the executions of the account', () => {
     const { perStage, perDomain } = fullStage.waits;
-    const errors = errorsOf({ ...fullStage, waits: { perStage, perDomain, concurrency: perStage } });
-    expect(errors).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages/stages.ts more than')]);
-    expect(errorsOf({ ...fullStage, waits: { perStage, perDomain } })).toEqual([]);
+    const faults = faultsOf({ ...fullStage, waits: { perStage, perDomain, concurrency: perStage } });
+    expect(faults).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages/stages.ts more than')]);
+    expect(faultsOf({ ...fullStage, waits: { perStage, perDomain } })).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { createProgram } from '../../../packages/cms/run-cms.ts';
-import { amount, sampleSeed } from '../../support/amounts.ts';
+import { amount, oneOf, sampleSeed } from '../../support/amounts.ts';
 import { type Call, callAs } from '../../support/ready-computation.ts';
 import { repeating } from '../../support/repeating-call.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -155,14 +155,14 @@ describe('the commands of cms that take a name', () => {
 
 describe('a name that another user imitates', () => {
   const random = seededRandom(sampleSeed);
-  const sample = [1 + Math.floor(random() * 199), 200];
+  const sample = oneOf([1 + Math.floor(random() * 199), 200]);
   const lengths = amount({ sample, full: Array.from({ length: 200 }, (_, index) => index + 1) });
   it.each(lengths)(`of %i characters leads no command of cms to what is the other's (seed ${sampleSeed})`, async (length) => {
     const drawn = Array.from({ length: length - 1 }, () => letters[Math.floor(random() * letters.length)]).join('');
     const name = `x${drawn}`.replace(/ $/, 'e');
     const { computation = '', asset = '' } = await create('alice', name);
     const ids = { computation, asset };
-    const imitations = Array.from({ length: amount({ sample: 30, full: 300 }) }, (_, index) => {
+    const imitations = Array.from({ length: amount({ sample: 18, full: 300 }) }, (_, index) => {
       return lookAlikes[index % lookAlikes.length]?.(name, index) ?? '';
     });
     const others: Record<Kind, string | undefined>[] = [];

@@ -237,10 +237,10 @@ function leavesOf(command: Command, path: string[] = []): string[] {
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
 
-/** The options for the two forms of output. In a sample, a command has one of them at each hostility, and the other at the next one. */
+/** The options for the two forms of output. In a sample, a command has one of them at each third hostility, and the other at the next third. */
 function formsAt(turn: number): string[][] {
   const [text, json] = [[], ['--json']];
-  return amount({ sample: [(turn + sampleSeed) % 2 === 0 ? text : json], full: [text, json] });
+  return amount({ sample: [[text], [], [], [json], [], []][(turn + sampleSeed) % 6] ?? [], full: [text, json] });
 }
 
 function expectOwn(name: string, { stdout, stderr }: Ran): void {

@@ -122,8 +122,9 @@ function rowOf(path: string) {
 }
 
 const paths = pathsOf(statementSchema);
-/** The members that this run changes: in a sample every third, which the seed chooses. */
-const changed = paths.filter((_, at) => amount({ sample: (at + sampleSeed) % 3 === 0, full: true }));
+/** The members that this run tries: in a sample every sixth, which the seed chooses. */
+const sampled = (all: string[]) => all.filter((_, at) => amount({ sample: (at + sampleSeed) % 6 === 0, full: true }));
+const changed = sampled(paths);
 
 describe(`the table of members in docs/evidence.md (seed ${sampleSeed})`, () => {
   it('has a row for each member that the schema of the verifier lists, and no others', () => {
@@ -163,7 +164,7 @@ describe(`the table of members in docs/evidence.md (seed ${sampleSeed})`, () => 
       '',
       ...paths.filter((path) => paths.some((each) => each.startsWith(`${path}.`) || each.startsWith(`${path}[].`))),
     ];
-    for (const path of objects) {
+    for (const path of sampled(objects)) {
       const isList = paths.some((each) => each.startsWith(`${path}[].`));
       for (const holder of holdersOf(made.statement, path === '' ? 'x' : `${path}${isList ? '[]' : ''}.x`)) {
         for (const name of oneOf(['exit_code', 'constructor', '__proto__'])) {
