@@ -61,8 +61,8 @@ export interface Stores {
   stop: () => Promise<void>;
 }
 
-export async function startStores(options: { latencyInMilliseconds?: number } = {}): Promise<Stores> {
-  const embedded = await startEmbeddedTable();
+export async function startStores(options: { latencyInMilliseconds?: number; ofOneMachine?: boolean } = {}): Promise<Stores> {
+  const embedded = await startEmbeddedTable(options);
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const document = documentAt(proxy.endpoint, { maxAttempts: 1 });
   const s3 = await startS3({
