@@ -85,6 +85,9 @@ interface StartedRun {
   runId: string;
 }
 
+/** Runs last for seconds, and each look at one takes a request. */
+const untilOver = { ...untilTestEnds, interval: 200 };
+
 /** @param ofItsOwn whether the gateway is a process of its own */
 export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
   const within = ofItsOwn ? {} : { cvmGateway: { port: 0, timings: testTimings } };
@@ -149,7 +152,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
         const { body } = await call('GET', `/d1/computations/${computationId}/run`);
         expect(body, `The run is ${JSON.stringify(body)}.`).toMatchObject({ status });
         return body;
-      }, untilTestEnds);
+      }, untilOver);
     },
     events: async (computationId) => {
       const { body } = await call('GET', `/d1/computations/${computationId}/events?limit=100`);
