@@ -22,22 +22,29 @@ import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attesta
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+import { callAs, type Call } from '../support/ready-computation.ts';
 import { repeating } from '../support/repeating-call.ts';
 
 let stack: Stack;
 let alice: Call;
 let cvm: Call;
 let gateway: ReturnType<typeof attestingCvms>;
+let asset: string;
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: true, testEvidence: true });
+  stack = await startStack({ port: 0, simulator: false, testEvidence: true });
   gateway = attestingCvms('d1');
   alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
   cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
   replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
+  const given = { file_name: 'algorithm.bin', asset_type: 'algorithm', asset: content.toString('base64') };
+  asset = String((await alice('POST', '/d1/assets', { asset: given })).body['id']);
 });
 afterAll(() => stack.stop());
 
+const pair = generateKeyPairSync('ed25519');
+const userKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+/** The algorithm, which takes two messages to the agent. */
+const content = randomBytes(1024 * 1024 + 1);
 const snpRoots = forgeSnp().options.roots ?? [];
 const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
 const certificates = new Map<string, string>();
@@ -80,8 +87,15 @@ const attestationOf = async (id: string) => (await alice('GET', `/d1/cvms/${id}`
 const attested = (id: string, token: string) =>
   expect.poll(() => attestationOf(id), untilTestEnds).toMatchObject({ token_hash: hashOf(token) });
 async function computationWithPolicy(attestation_policy: object | null = policy): Promise<string> {
-  const id = await readyComputation(alice);
-  await alice('PUT', `/d1/computations/${id}`, { name: 'Iris', attestation_policy });
+  return await readyWith({ name: 'Iris', attestation_policy });
+}
+/** Creates a computation with the algorithm of all, and a key of alice. */
+async function readyWith(fields: object): Promise<string> {
+  const created = await alice('POST', '/d1/computations', fields);
+  expect(created).toMatchObject({ status: 201 });
+  const id = String(created.body['id']);
+  await alice('POST', `/d1/assets/${asset}/${id}`);
+  await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
   return id;
 }
 const start = (id: string, on: string) => alice('POST', `/d1/computations/${id}/run?cvm=${on}`);
@@ -417,14 +431,11 @@ describe('a token', () => {
 
 describe('cms and the agent of a run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cms-agent-'));
-  const pair = generateKeyPairSync('ed25519');
-  const userKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   const [algorithm, key, root] = ['algorithm.bin', 'key.pem', 'root.der'].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
-  const content = randomBytes(3 * 1024 * 1024);
   const agents: StandInAgent[] = [];
   let cms: ReturnType<typeof cmsIn>;
 
@@ -462,17 +473,7 @@ describe('cms and the agent of a run', () => {
       attestation_policy = policy,
     }: { approved?: boolean; cert_file?: string; attestation_policy?: object | null } = {},
   ) {
-    const created = await alice('POST', '/d1/computations', {
-      name: 'Iris',
-      attestation_policy,
-      agent_config: { cert_file, server_key: cert_file },
-    });
-    expect(created).toMatchObject({ status: 201 });
-    const id = String(created.body['id']);
-    const asset = { file_name: 'algorithm.bin', asset_type: 'algorithm', asset: content.toString('base64') };
-    const { body } = await alice('POST', '/d1/assets', { asset });
-    await alice('POST', `/d1/assets/${String(body['id'])}/${id}`);
-    await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
+    const id = await readyWith({ name: 'Iris', attestation_policy, agent_config: { cert_file, server_key: cert_file } });
     if (approved) expect(await cms('approve', id, '--yes')).toMatchObject({ exitCode: 0 });
     const on = await registered({ agent_url: address });
     const token = tokenOf(on);
@@ -482,6 +483,7 @@ describe('cms and the agent of a run', () => {
     await report(on, { type: 'event', id: 'e1', run_id: run, event_type: 'ReceivingAlgorithm', status: 'InProgress' });
     return { id, on, run: run as unknown as string };
   }
+  let waiting: ReturnType<typeof waitingRun> | undefined;
   const sendWith = (id: string, ...more: string[]) =>
     cms('send', algorithm, '--computation', id, '--key', key, '--root', root, ...more);
 
@@ -562,8 +564,8 @@ describe('cms and the agent of a run', () => {
     ],
   ])('sends nothing to an agent %s', async (_what, options, behaviour, said) => {
     const [agent, other] = [await startAgent(behaviour), await startAgent()];
-    const { id } = await waitingRun(agent.address);
-    const { exitCode, stderr } = await sendWith(id, ...options(agent, other));
+    const { id } = await (waiting ??= waitingRun(agent.address));
+    const { exitCode, stderr } = await sendWith(id, '--agent', agent.address, ...options(agent, other));
     expect([exitCode > 0, stderr]).toEqual([true, expect.stringMatching(said)]);
     expect([agent.received.bytes, other.received.bytes]).toEqual([0, 0]);
   });

@@ -56,11 +56,13 @@ export interface Stores {
   content: ContentStore;
   executions: Executions;
   endpoints: Endpoints;
+  /** The same, without the proxy. */
+  direct: Endpoints;
   stop: () => Promise<void>;
 }
 
-export async function startStores(options: { latencyInMilliseconds?: number } = {}): Promise<Stores> {
-  const embedded = await startEmbeddedTable();
+export async function startStores(options: { latencyInMilliseconds?: number; ofOneMachine?: boolean } = {}): Promise<Stores> {
+  const embedded = await startEmbeddedTable(options);
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const document = documentAt(proxy.endpoint, { maxAttempts: 1 });
   const s3 = await startS3({
@@ -71,17 +73,15 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   });
   const client = s3At(s3.endpoint);
   const stepFunctions = await startIdleStepFunctions();
+  const direct = { dynamoDb: embedded.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   return {
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
     proxy,
     content: { bucket: 'content', client },
     executions: stepFunctions.executions,
-    endpoints: {
-      dynamoDb: proxy.endpoint,
-      s3: s3.endpoint,
-      stepFunctions: stepFunctions.endpoint,
-    },
+    endpoints: { ...direct, dynamoDb: proxy.endpoint },
+    direct,
     stop: async () => {
       document.destroy();
       client.destroy();

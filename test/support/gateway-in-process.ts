@@ -4,7 +4,7 @@ import { type Gateway, type GatewayOptions, startGateway } from '../../gateway/s
 
 /** Short waits, so that tests need not wait for the facts of minutes. */
 export const testTimings: Partial<GatewayTimings> = {
-  commands: 100,
+  commands: 200,
   stateOfBusy: 300,
   stateOfIdle: 300,
   answer: 2_000,
@@ -16,7 +16,7 @@ export const testTimings: Partial<GatewayTimings> = {
   lateEventWithoutForwarder: 200,
   record: 50,
   presence: 300,
-  messages: 100,
+  messages: 300,
   firstRetry: 50,
   longestRetry: 500,
   drain: 60_000, // a busy machine needs its time

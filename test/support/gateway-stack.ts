@@ -13,7 +13,7 @@ import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 import { ownPort } from './service-process.ts';
 import { serveExecutions } from './simulated-step-functions.ts';
 import { startStack, type Stack, type StackOptions } from '../../local/stack.ts';
-import { callAs, readyComputation, type Call } from './ready-computation.ts';
+import { anAlgorithm, callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-in-process.ts';
 import { untilTestEnds } from './patience.ts';
 import { repeating } from './repeating-call.ts';
@@ -85,6 +85,9 @@ interface StartedRun {
   runId: string;
 }
 
+/** Runs last for seconds, and each look at one takes a request. */
+const untilOver = { ...untilTestEnds, interval: 200 };
+
 /** @param ofItsOwn whether the gateway is a process of its own */
 export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
   const within = ofItsOwn ? {} : { cvmGateway: { port: 0, timings: testTimings } };
@@ -92,6 +95,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
   const authority = await createAuthority('test');
   const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
   const others: TestedGateway[] = [];
+  let algorithm: Promise<string> | undefined;
   const call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator'])));
   const world: GatewayStack = {
     stack,
@@ -126,7 +130,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
       }, untilTestEnds);
     },
     startRun: async (cvmId) => {
-      const computationId = await readyComputation(call);
+      const computationId = await readyComputation(call, 'd1', await (algorithm ??= anAlgorithm(call)));
       const { status, body } = await call('POST', `/d1/computations/${computationId}/run?cvm=${cvmId}`);
       expect(body).toEqual(expect.any(String));
       expect(status).toBe(200);
@@ -148,7 +152,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
         const { body } = await call('GET', `/d1/computations/${computationId}/run`);
         expect(body, `The run is ${JSON.stringify(body)}.`).toMatchObject({ status });
         return body;
-      }, untilTestEnds);
+      }, untilOver);
     },
     events: async (computationId) => {
       const { body } = await call('GET', `/d1/computations/${computationId}/events?limit=100`);

@@ -28,20 +28,27 @@ export function callAs(baseUrl: string, token: string): Call {
   };
 }
 
-/** Creates a computation that is ready to run: it has an algorithm and a key of the caller. Goes on while the service is busy. */
-export async function readyComputation(call: Call, domain = 'd1'): Promise<string> {
+/**
+ * Creates a computation that is ready to run: it has an algorithm, its own unless one is given, and a key of the caller. Goes on while the service
+ * is busy.
+ */
+export async function readyComputation(call: Call, domain = 'd1', given?: string): Promise<string> {
   const done = async (...request: Parameters<Call>) => {
     const { status, body } = await repeating(call)(...request);
     if (status >= 300) throw new Error(`${request[0]} ${request[1]} answered ${status}: ${JSON.stringify(body)}`);
     return body;
   };
   const computation = await done('POST', `/${domain}/computations`, { name: 'Iris' });
-  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
-  const algorithm = await done('POST', `/${domain}/assets`, { asset });
   const id = String(computation['id']);
-  await done('POST', `/${domain}/assets/${String(algorithm['id'])}/${id}`);
+  await done('POST', `/${domain}/assets/${given ?? (await anAlgorithm(call, domain))}/${id}`);
   await done('POST', `/${domain}/computations/${id}/key`, { key: publicKey() });
   return id;
+}
+
+/** Creates an algorithm. */
+export async function anAlgorithm(call: Call, domain = 'd1'): Promise<string> {
+  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
+  return String((await repeating(call)('POST', `/${domain}/assets`, { asset })).body['id']);
 }
 
 /** The same through a client. */

@@ -12,6 +12,7 @@ import { unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { readRegistration, setCommandStream } from '../../../shared/rows/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
+import { reads as actionsOfReads, type TableAction } from '../../../shared/runtime/uses.ts';
 import { keepProcessOfRun } from '../../../shared/rows/agent-tokens.ts';
 import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/attestation/agent-record.ts';
 import { writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
@@ -24,29 +25,33 @@ import { httpEvent } from '../../support/http-event.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 
+const reads = new Set<TableAction>(actionsOfReads);
+
 /** The tasks that are steps of runs. Tasks of maintenance are left out, because they would work for other domains too. */
 const stepsOfRuns = Object.entries(taskCases).filter(
   ([name]) => name.startsWith('lifecycle/') && name !== 'lifecycle/sweep-runs',
 );
 
 /**
- * Fills the domain d1 with everything that the service writes: every endpoint in every case, with an Idempotency-Key where it takes one, every
- * step of runs in every state, and what the gateway records of agents. Nothing is purged or folded.
+ * Fills the domain d1 with everything that the service writes: every endpoint that may write, in every case, with an Idempotency-Key
+ * where it takes one, every step of runs in every state, and what the gateway records of agents. Nothing is purged or folded.
  */
 export async function fillDomain(stores: Stores): Promise<BenchWorld> {
-  setTestEnvironment(stores.endpoints);
+  setTestEnvironment(stores.direct);
   const invoke = localFunctions({ clock: testClock({ skipsWaits: true }) });
   const world = await fillWorld(stores, 3);
   const call = async (name: string, event: unknown) => {
     const answer = (await invoke(name, event)) as { statusCode?: number; body?: string } | null;
     if ((answer?.statusCode ?? 200) >= 300) throw new Error(`${name}: ${answer?.body ?? ''}`);
   };
-  for (const route of routes as readonly Route[]) {
+  for (const route of (routes as readonly Route[]).filter(({ uses }) => !uses.table?.every((each) => reads.has(each)))) {
     for (const prepare of Object.values(endpointCases[route.name as RouteName])) {
       const headers = takesKey(route) ? { 'idempotency-key': randomUUID() } : {};
       await call(route.name, httpEvent(route.method, world.domain, await prepare(world), headers));
     }
   }
+  for (const name of ['todo/get-todo', 'find/find'] as const)
+    for (const index of Object.values(endpointCases[name])) await index(world);
   for (const [name, cases] of stepsOfRuns) for (const prepare of Object.values(cases)) await call(name, await prepare(world));
   await taskCases['maintenance/purge']['a computation with a run']?.(world);
   await taskCases['maintenance/receive-upload']['an awaited upload']?.(world);
