@@ -924,7 +924,7 @@ describe('the newest event that an approver saw', () => {
   });
 });
 
-describe('a member of a statement', () => {
+describe(`a member of a statement (seed ${sampleSeed})`, () => {
   const members = membersOf(genuine.statement);
   const missed = async (paths: string[], how: 'absent' | 'null') => {
     const said = await Promise.all(paths.map((path) => objections(signed(without(genuine.statement, path, how)))));
@@ -936,14 +936,14 @@ describe('a member of a statement', () => {
     expect(members).toEqual(expect.arrayContaining(['service_version', 'events.last.hash', 'assets.2.use', 'approvals.3.key']));
   });
 
-  it(`is required, and may be null only as docs/contract.md says (seed ${sampleSeed})`, async () => {
+  it('is required, and may be null only as docs/contract.md says', async () => {
     const some = sampled(members);
     expect(await missed(some, 'absent')).toEqual([]);
     expect(await missed(some, 'null')).toEqual(some.filter((path) => mayBeNull.test(path)));
   });
 });
 
-describe('the sentences of the check', () => {
+describe(`the sentences of the check (seed ${sampleSeed})`, () => {
   const mark = 'x" EVIL, "y';
   const withMark = (text: string) =>
     textsIn(JSON.parse(text)).map((path) => {
@@ -958,7 +958,7 @@ describe('the sentences of the check', () => {
     return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]));
   };
 
-  it(`quote every text of others, wherever it stands (seed ${sampleSeed})`, async () => {
+  it('quote every text of others, wherever it stands', async () => {
     const all: FilesOfTest[] = [
       ...sampled(withMark(JSON.stringify(genuine.statement))).map((text) => signed(JSON.parse(text) as object)),
       ...sampled(withMark(files.evidence)).map((evidence) => ({ ...files, evidence })),
