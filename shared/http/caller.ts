@@ -160,7 +160,7 @@ export const relationNames: Record<Relation, string> = {
 /** Returns the error for a caller without access. It says which role or relation is required. */
 export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
   if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
-    return new ServiceError('forbidden', 'The token is valid only for other CVMs of this domain. Use the token of this CVM.');
+    return new ServiceError('forbidden', 'The token is valid only for one CVM of this domain, at the addresses of that CVM.');
   }
   const role = anyOf.length > 0 ? [`the role ${eitherOf(rolesWith(...anyOf))}`] : [];
   const needed = [...role, ...or.map((relation) => `being ${relationNames[relation]}`)].join(', or ');

@@ -1,5 +1,6 @@
 const places = new Map<unknown, number>();
 let wanted: number | undefined;
+let steps = 0;
 
 // The rows of a list come after the screen. Until it is long enough, nothing that the browser does counts, only what the user does.
 const restore = () => {
@@ -17,10 +18,11 @@ function stepOf(): unknown {
   return (history.state as { step?: string } | null)?.step;
 }
 
-/** Adds a step to the browser's history, at the present place of the screen. */
+/** Adds a step to the browser's history, at the present place of the screen. Its name is no other's, also not one of before a reload. */
 export function addStep(address: string): void {
   stop();
-  history.pushState({ step: crypto.randomUUID() }, '', address);
+  steps += 1;
+  history.pushState({ step: `${performance.timeOrigin} ${steps}` }, '', address);
   places.set(stepOf(), window.scrollY);
 }
 

@@ -149,7 +149,7 @@ describe('a membership that is bound to a CVM', () => {
   it('refuses other CVMs with a message of its own', () => {
     const caller = callerOf({ sub: 'a', groups: ['d1:cvm:a'] }, 'groups', 'd1', 'b');
     expect(() => requireAccess(caller, { anyOf: ['operate_cvm'] })).toThrow(
-      'The token is valid only for other CVMs of this domain. Use the token of this CVM.',
+      'The token is valid only for one CVM of this domain, at the addresses of that CVM.',
     );
     expect(() => requireAccess(caller, { anyOf: ['view'] })).toThrow(
       /^Requires the role administrator, .* Your roles in this domain: cvm\.$/,
