@@ -9,7 +9,7 @@ import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed, type Claim } from '../rows/claim.ts';
 import { type AnsweredRequest, type Committed, type Transaction, StaleReadError, makeChange } from '../table/transaction.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
 import type { Cvm, CvmInput, CvmReference, StoredCvm } from '../rows/cvm.ts';
 import { schemaAttribute } from '../table/stored.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
@@ -34,7 +34,10 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId }, now);
     const isOfCertificate = change.certificate !== undefined && change.certificate !== (cvm?.certificate ?? null);
     if (isOfCertificate) refuseIfHeld(cvmId, rest.claim);
-    if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
+    if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) {
+      if (isOfCertificate) await refuseIfTaken(table, request, change.public_key_hash); // a conflict comes before a failed condition
+      throw preconditionFailed();
+    }
     if (isOfCertificate) {
       assertUnclaimed(transaction, { domain, cvm_id: cvmId });
       exchangeKey(transaction, { domain, cvmId }, { before: cvm?.public_key_hash, after: change.public_key_hash });
@@ -95,6 +98,18 @@ function hashOfPublicKey(certificate: string): string {
   return createHash('sha256').update(spki).digest('hex');
 }
 
+const keyTaken = () =>
+  conflict(
+    'public_key_taken',
+    'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.',
+  );
+
+/** @throws ServiceError `conflict` if another CVM of the domain has the public key */
+async function refuseIfTaken(table: Table, { domain, cvmId }: CvmReference, hash: string | null | undefined): Promise<void> {
+  const holder = hash ? await getItem(table, cvmKeys.publicKey(domain, hash)) : undefined;
+  if (holder && holder['id'] !== cvmId) throw keyTaken();
+}
+
 /**
  * Adds to the transaction that a CVM of the domain has another public key in its certificate, or none. The transaction then fails
  * with a ServiceError `conflict` if another CVM of the domain has that key.
@@ -107,14 +122,13 @@ function exchangeKey(
   if ((before ?? null) === (after ?? null)) return; // a new certificate for the same key
   if (before) transaction.add({ delete: { Key: cvmKeys.publicKey(domain, before) } });
   if (!after) return;
-  const detail = 'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.';
   transaction.add({
     put: {
       Item: { ...cvmKeys.publicKey(domain, after), id },
       ConditionExpression: 'attribute_not_exists(pk) OR id = :id', // the same CVM's: of an equal request at the same time
       ExpressionAttributeValues: { ':id': id },
     },
-    otherwise: conflict('public_key_taken', detail),
+    otherwise: keyTaken(),
   });
 }
 

@@ -10,7 +10,7 @@ import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
 
 const ofConfiguration =
   'The digest of the configuration: the SHA3-256, hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
-  'attestation_policy, log_access}`.';
+  'attestation_policy, log_access, result_review}`.';
 
 export const startRunRoute = {
   name: 'runs/start-run',

@@ -93,6 +93,9 @@ describe('the registration of a CVM', () => {
     expect(await put(second, sameKey)).toMatchObject(taken);
     expect((await put(second, { description: '' })).status).toBe(201);
     expect(await put(second, sameKey)).toMatchObject(taken);
+    const stale = { path: { cvmID: second }, headers: { 'if-match': '"stale"' } };
+    expect(await session.call('cvms/register-cvm', { ...stale, body: sameKey })).toMatchObject(taken);
+    expect((await session.call('cvms/register-cvm', { ...stale, body: other })).status).toBe(412);
     expect((await put(first, sameKey)).status).toBe(200);
     expect((await put(first, other)).status).toBe(200);
     expect((await put(second, sameKey)).status).toBe(200);
