@@ -28,18 +28,22 @@ export function callAs(baseUrl: string, token: string): Call {
   };
 }
 
-/**
- * Creates a computation that is ready to run: it has an algorithm, its own unless one is given, and a key of the caller. Goes on while the service
- * is busy.
- */
-export async function readyComputation(call: Call, domain = 'd1', given?: string): Promise<string> {
-  const done = async (...request: Parameters<Call>) => {
+/** Returns a function that calls until the service is not busy, and throws unless it succeeds. */
+const succeeding =
+  (call: Call) =>
+  async (...request: Parameters<Call>) => {
     const { status, body } = await repeating(call)(...request);
     if (status >= 300) throw new Error(`${request[0]} ${request[1]} answered ${status}: ${JSON.stringify(body)}`);
     return body;
   };
-  const computation = await done('POST', `/${domain}/computations`, { name: 'Iris' });
-  const id = String(computation['id']);
+
+/**
+ * Creates a computation that is ready to run, with a key of the caller. Goes on while the service is busy.
+ * @param given an algorithm to link. Default: a new one
+ */
+export async function readyComputation(call: Call, domain = 'd1', given?: string): Promise<string> {
+  const done = succeeding(call);
+  const id = String((await done('POST', `/${domain}/computations`, { name: 'Iris' }))['id']);
   await done('POST', `/${domain}/assets/${given ?? (await anAlgorithm(call, domain))}/${id}`);
   await done('POST', `/${domain}/computations/${id}/key`, { key: publicKey() });
   return id;
@@ -48,7 +52,7 @@ export async function readyComputation(call: Call, domain = 'd1', given?: string
 /** Creates an algorithm. */
 export async function anAlgorithm(call: Call, domain = 'd1'): Promise<string> {
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
-  return String((await repeating(call)('POST', `/${domain}/assets`, { asset })).body['id']);
+  return String((await succeeding(call)('POST', `/${domain}/assets`, { asset }))['id']);
 }
 
 /** The same through a client. */

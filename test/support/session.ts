@@ -2,7 +2,6 @@ import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { strictPolicy } from './strict-policy.ts';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
-import { amount, sampleSeed } from './amounts.ts';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
 import { actAs, isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
@@ -80,9 +79,7 @@ export function beforeAllAs(persons: Person[], work: () => Promise<() => Promise
   });
 }
 
-let sessions = 0;
-
-/** Opens the only session of a test file. Deletes what it created after the file's tests, in the sample for one file in four. */
+/** Opens the only session of a test file, and deletes what it created after the file's tests. */
 export function useSession(): Session {
   const session = {} as Session;
   let leave: () => Promise<void>;
@@ -91,10 +88,7 @@ export function useSession(): Session {
     Object.assign(session, opened.session);
     leave = opened.leave;
   });
-  const isTried = (sampleSeed + sessions++) % 4 === 0;
-  afterAll(async () => {
-    if (isDeployed || amount({ sample: isTried, full: true })) await leave();
-  });
+  afterAll(() => leave());
   return session;
 }
 

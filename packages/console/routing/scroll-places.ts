@@ -1,6 +1,7 @@
+import { newKey } from 'computation-management-client';
+
 const places = new Map<unknown, number>();
 let wanted: number | undefined;
-let steps = 0;
 
 // The rows of a list come after the screen. Until it is long enough, nothing that the browser does counts, only what the user does.
 const restore = () => {
@@ -18,11 +19,10 @@ function stepOf(): unknown {
   return (history.state as { step?: string } | null)?.step;
 }
 
-/** Adds a step to the browser's history, at the present place of the screen. Its name is no other's, also not one of before a reload. */
+/** Adds a step to the browser's history, at the present place of the screen. */
 export function addStep(address: string): void {
   stop();
-  steps += 1;
-  history.pushState({ step: `${performance.timeOrigin} ${steps}` }, '', address);
+  history.pushState({ step: newKey() }, '', address);
   places.set(stepOf(), window.scrollY);
 }
 
