@@ -5,6 +5,7 @@ import base from './vitest.base.config.ts';
 
 // The processes of the tests, and those that they start, compile each module once: a service starts with half the work.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
+process.env['TEST_SEED'] ??= String(Math.floor(Math.random() * 1_000)); // all processes take the same sample
 process.env['GOGC'] ??= '400'; // esbuild collects its garbage less often: a quarter less processor time
 
 /**

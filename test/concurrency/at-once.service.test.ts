@@ -1,11 +1,11 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { deleteComputation } from '../../shared/computations/delete-computation.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
-import { amount } from '../support/amounts.ts';
+import { amount, oneIn } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
 import { allowed, computationFields, noKey } from '../support/builders-store.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
@@ -13,6 +13,8 @@ import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { reportId, startLifecycleStack } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+
+beforeEach(oneIn(2));
 
 const lifecycle = sharedByTests(startLifecycleStack);
 

@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom, shuffled } from '../support/seeded-random.ts';
 import { faultsOf, openSweep, subjects } from './fault-sweep.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { oneIn } from '../support/amounts.ts';
+
+beforeEach(oneIn(2));
 
 /** `npm run test:faults` sweeps all of them. FAULT_SEED repeats a sample. */
 const seed = Number(process.env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 31));

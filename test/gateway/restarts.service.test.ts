@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { amount, sampleSeed } from '../support/amounts.ts';
+import { amount, oneIn, sampleSeed } from '../support/amounts.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+
+beforeEach(oneIn(2));
 
 const world = sharedByTests(() => startGatewayStack({}, { ofItsOwn: true }));
 

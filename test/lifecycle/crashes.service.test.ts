@@ -1,5 +1,5 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../local/machine/environment.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import type { Report as ParsedReport } from '../../shared/cvms/report.ts';
@@ -25,6 +25,9 @@ import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { startIdleStepFunctions } from '../support/simulated-step-functions.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { oneIn } from '../support/amounts.ts';
+
+beforeEach(oneIn(2));
 
 let lifecycle: LifecycleStack;
 /** The state machine of a caller that is about to die: its calls never return. */

@@ -6,10 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { generateKeyPairSync } from 'node:crypto';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 import { killServices, ownPort, type ServiceProcess, startService } from '../support/service-process.ts';
-import { amount, oneOf } from '../support/amounts.ts';
+import { amount, oneIn, oneOf } from '../support/amounts.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { SimulatedAgent } from '../support/simulated-agent.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+
+beforeEach(oneIn(2));
 
 let data: string;
 let service: ServiceProcess;

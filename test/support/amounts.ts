@@ -1,3 +1,5 @@
+import type { TestContext } from 'vitest';
+
 /** Tells that the large tests run in full, as `npm run test:full` asks for. `npm test` runs a sample of them. */
 const isFull = process.env['TEST_FULL'] === '1';
 
@@ -13,4 +15,18 @@ export const sampleSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.ran
 export function oneOf<T>(values: readonly [T, ...T[]]): T[] {
   const start = sampleSeed % values.length;
   return amount({ sample: values.slice(start, start + 1), full: [...values] });
+}
+
+/**
+ * Returns a hook for `beforeEach` of slow tests that need nothing of each other: of `n`, a sample runs one, which its seed and the titles
+ * choose. A full run has all.
+ */
+export function oneIn(n: number): (context: TestContext) => void {
+  return ({ task, skip }) =>
+    skip(!isFull && (placeOf(task.name) + sampleSeed) % n !== 0, `not in the sample of TEST_SEED=${sampleSeed}`);
+}
+
+/** Returns a number that only the text decides. */
+function placeOf(text: string): number {
+  return [...text].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 0);
 }

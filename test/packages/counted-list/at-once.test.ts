@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from 'computation-management-counted-list/keys';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Table } from '../../../shared/table/table.ts';
-import { amount, oneOf } from '../../support/amounts.ts';
+import { amount, oneIn, oneOf } from '../../support/amounts.ts';
 import { startAwsTable, type AwsTable } from '../../support/aws-dynamodb/aws-dynamodb.ts';
 import { type EmbeddedTable, patientDeadline, startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { dyingTable, PlainList, settle, slowTable, values } from './plain-list.ts';
+
+beforeEach(oneIn(2));
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);

@@ -1,12 +1,14 @@
 import { BacklogError, sweepLists } from 'computation-management-counted-list';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listTable } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { amount, sampleSeed } from '../../support/amounts.ts';
+import { amount, oneIn, sampleSeed } from '../../support/amounts.ts';
 import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { PlainList, values } from './plain-list.ts';
+
+beforeEach(oneIn(2));
 
 const embedded = sharedByTests(startEmbeddedTable);
 const random = seededRandom(sampleSeed);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
 import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
@@ -8,7 +8,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { slowness } from '../../support/patience.ts';
-import { amount } from '../../support/amounts.ts';
+import { amount, oneIn } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
   aComputation,
@@ -24,6 +24,8 @@ import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { listRuns } from '../../../shared/runs/read-runs.ts';
+
+beforeEach(oneIn(2));
 
 /** The number of runs of a large computation. `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });
