@@ -3,6 +3,7 @@ import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb
 import { startStack, type Stack } from '../../local/stack.ts';
 import { replaceClient, sharedClient } from '../../shared/runtime/clients.ts';
 import { createTableClient, type Table, type TableClient } from '../../shared/table/table.ts';
+import { amount } from '../support/amounts.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
@@ -14,7 +15,8 @@ import { testClock } from '../support/test-clock.ts';
 import { documentAt, patientDeadline } from '../support/embedded-table.ts';
 
 const domain = 'front';
-const count = 24;
+const count = amount({ sample: 12, full: 24 });
+const third = count / 3;
 
 let engine: LocalDynamoDb;
 let front: AwsDynamoDb;
@@ -71,7 +73,7 @@ const ofOneRun = /"(history-waiting#\d|claims#\d|log#[^"]+)"|front#cvm-\d+|"row#
 describe('the service on a table with the isolation of AWS', () => {
   it('answers concurrent creates, deletes, starts, stops and ends correctly, and leaves a table without contradictions', async () => {
     const ready = await readyComputations(direct, call, domain, count);
-    const [deleted, completed, stopped] = [ready.slice(0, 8), ready.slice(8, 16), ready.slice(16)];
+    const [deleted, completed, stopped] = [ready.slice(0, third), ready.slice(third, 2 * third), ready.slice(2 * third)];
     const at = (id: string) => `/${domain}/computations/${id}`;
 
     let isOver = false;
@@ -119,7 +121,7 @@ describe('the service on a table with the isolation of AWS', () => {
       ...endsOf('completed', completed),
       ...endsOf('cancelled', stopped),
     ]);
-    expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
+    expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 2 * third, count, third]);
     await stack.invoke('maintenance/purge', {});
     expect(inconsistencies(await scan(direct))).toEqual([]);
     expect(front.figures.conflictingItems.filter((item) => !ofOneRun.test(item))).toEqual([]); // changes of different computations share no item
