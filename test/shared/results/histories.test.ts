@@ -91,7 +91,10 @@ async function expectRight({ run, needed, reviewers, assets }: History): Promise
   for (const { checksum } of decided) expect(checksum).toBe(result?.checksum);
   for (const id of assets) {
     const read = (by: string) =>
-      describeAsset(stores.table, stores.content, { domain, id, by, now: byAlice.now }).catch(() => undefined);
+      describeAsset(stores.table, stores.content, { domain, id, by, now: byAlice.now }).catch((error: unknown) => {
+        if (error instanceof ServiceError && error.code === 'not_found') return undefined;
+        throw error;
+      });
     const isReleased = outcome === 'released' && id === result?.asset;
     for (const by of ['carol', 'olga']) expect((await read(by))?.asset?.asset !== undefined).toBe(isReleased);
     expect((await read('eve'))?.asset?.asset).toBeUndefined();
