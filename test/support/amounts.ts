@@ -28,5 +28,5 @@ export function oneIn(n: number): (context: TestContext) => void {
 
 /** Returns a number that only the text decides. */
 function placeOf(text: string): number {
-  return [...text].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 0);
+  return Buffer.from(text).reduce((sum, byte) => (sum * 31 + byte) % 1_000_003, 0);
 }
