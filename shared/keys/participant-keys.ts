@@ -143,7 +143,7 @@ interface RemovalRequest extends UserRequest {
 
 /**
  * Removes a user's public key from a computation, with the user's approval. Active runs keep their manifest. Writes nothing if
- * there is no key. Two round trips, or three unless the user is the owner or has approved.
+ * there is no key. Two round trips, or three unless the user is the owner or has approved, and one more for the user's own key while a run is active.
  * @throws ServiceError `not_found`, and what `permitOther` throws
  */
 export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
@@ -157,7 +157,7 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
     const details = { user, fingerprint: before.fingerprint };
     const event = administrativeEvent('key_removed', by, details);
     await recordKeyChange(table, transaction, found, { user, event, now });
-    if (user === by && found.hasApproved) await recordAct(table, transaction, computation, { user, now }, () => 'withdrew');
+    if (user === by) await recordAct(table, transaction, computation, { user, now }, () => 'withdrew');
     transaction.add(
       { delete: { Key, ...hasAttributes({ user_key: before.user_key }) }, otherwise: StaleReadError },
       { delete: { Key: computationKeys.approval(computationId, user) } },

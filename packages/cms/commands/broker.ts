@@ -204,6 +204,7 @@ async function judge(
   );
   const problems = findings.filter(({ verdict }) => verdict === 'does not hold' || verdict === 'not checked');
   if (exitCodeOf(findings) !== 0 || !key) throw new Refused(problems.map(({ sentence }) => sentence).join(' '));
+  for (const { verdict, sentence } of findings) if (verdict === 'note') context.note(`Note: ${printable(sentence)}\n`);
   return { secret: await readFileKey(key.file), teeKey: request.teePublicKey, approval };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findRows } from 'computation-management-client';
 import { shellWord, userText } from 'computation-management-words';
 import { confirm } from '../context/context.ts';
-import { computationId, named } from '../context/computation-reference.ts';
+import { computationId, keepWithLogin, named } from '../context/computation-reference.ts';
 import { usualCollaboration } from '../collaboration/collaboration.ts';
 import { makeKeyPair, readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
@@ -69,6 +69,8 @@ export function addKeyCommands(program: CmsCommand): void {
     .subcommand('remove', 'remove your public key, and your approval with it; active runs keep their manifest')
     .option('--user <USER>', 'the key of this user: only the owner and administrators can')
     .onComputation(async (context, id, { user }: { user?: string }) => {
+      // Before: the broker stops, whatever the service answers.
+      if ((user ?? context.user) === context.user) await keepWithLogin(context, 'approved', id, undefined);
       await context.client.removeKey({ id, user });
       const whose = user === undefined ? 'You have' : `${userText(user)} has`;
       context.print({ computation: id, removed: user ?? context.user }, () => `${whose} no key on this computation now.\n`);

@@ -117,5 +117,10 @@ describe('cms broker', () => {
     writeFileSync(join(folder, '.config/cms/broker/default.jsonl'), `${log.toSpliced(1, 1).join('\n')}\n`);
     const { exitCode, stderr } = await cmsIn(folder, { env: { CMS_SERVER: world.stack.baseUrl } })('broker');
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('line 2 of') });
+
+    const kept = () => readFileSync(join(folder, '.config/cms/config.json'), 'utf8');
+    expect(kept()).toContain(computation);
+    await bob('key', 'remove', computation); // a withdrawal, also if the service conceals it
+    expect(kept()).not.toContain(computation);
   });
 });

@@ -156,6 +156,7 @@ describe('what a user does during a run', () => {
     ['the same approval again', undefined, (id) => approve(id)],
     ['the removal of the own key', 'withdrew', (id) => remove(id, 'bob')],
     ['the removal of the key by the owner', undefined, (id) => remove(id, 'alice')],
+    ['the removal of another own key after that', 'withdrew', removeAfterOwner],
     ['a withdrawal after that', 'withdrew', async (id) => (await remove(id, 'alice'), await withdraw(id))],
   ])('is kept of %s', async (_what, act, work) => {
     const { id } = await aSharedComputation(stores, domain);
@@ -191,6 +192,12 @@ describe('what a user does during a run', () => {
 
 const remove = (computationId: string, by: string) =>
   removeKey(stores.table, { domain, computationId, user: 'bob', by, now, permitOther: () => undefined });
+
+const removeAfterOwner = async (id: string) => {
+  await remove(id, 'alice');
+  await upload(id);
+  await remove(id, 'bob');
+};
 
 async function journalOf(id: string) {
   const { events } = await readEvents(stores.table, id, {}, { limit: 1_000, offset: 0 });
