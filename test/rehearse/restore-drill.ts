@@ -19,6 +19,7 @@ export interface Filled {
   ContentBucketName: string;
   /** The time to restore: RFC 3339, UTC, seconds. */
   time: string;
+  lifecycleSteps: string;
 }
 
 /**
@@ -45,11 +46,14 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
     const client = new DrillClient(emulated);
     await step('Creating computations, content and an active run', () => client.fill());
     const before = await client.look();
+    const { reservedConcurrency } = stageNamed(stage.name);
+    const reservesNone = reservedConcurrency === 'none';
     const filled: Filled = {
       stage: stage.name,
       TableArn: emulated.output('state', 'TableArn'),
       ContentBucketName: emulated.output('state', 'ContentBucketName'),
       time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+      lifecycleSteps: reservesNone ? '' : String(reservedConcurrency.lifecycleSteps),
     };
     const shell = (title: string, section: number, block: number) =>
       step(title, () => runShell(emulated, `restore-${section}-${block}`, commandsOf(section, block, filled)));
@@ -87,8 +91,7 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: resuming the runs that were active', 4, 0);
     await shell('Section 4: letting the tasks go on', 4, 1);
-    const reservesNone = stageNamed(stage.name).reservedConcurrency === 'none';
-    await shell('Section 4: letting the purge go on', 4, reservesNone ? 3 : 2);
+    await shell('Section 4: letting the functions go on', 4, reservesNone ? 3 : 2);
     await step('Calling the purge: it works', () => runShell(emulated, 'purge-works', callOfPurge(stage)));
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
