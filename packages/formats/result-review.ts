@@ -58,7 +58,7 @@ export const coveredReview = namedObject('CoveredReview', 'Who reviews results b
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description('The users who get a released result: the named consumers and the owner, sorted.'),
-    v.metadata({ minItems: 2, maxItems: mostConsumers + 1 }),
+    v.metadata({ minItems: 1, maxItems: mostConsumers + 1 }),
   ),
 });
 /** The review of results as approvals cover it: with `consumers`, the users who get a released result, sorted. */

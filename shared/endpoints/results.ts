@@ -21,7 +21,7 @@ export const handInResultRoute = {
   status: 201,
   response: assetSchema,
   headers: { Location: 'The path of the asset.' },
-  reasons: ['no_result', 'run_not_completed', 'result_decided'],
+  reasons: ['run_not_completed', 'result_decided'],
   description:
     'A reviewer fetches the result of a completed run from its CVM, and hands it in here. Creates an asset of the type `result`: upload the ' +
     'file with the presigned request in `upload`. The result is under review once a file with this `checksum` and `size` has arrived. ' +

@@ -69,7 +69,6 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
       'Neither the token nor the userinfo of its issuer has a verified `email`. Sign in with the scopes `openid email`.',
   },
   'results/hand-in-result': {
-    no_result: 'The run has no review of its result.',
     run_not_completed: 'The run is running. Only a completed run has a result.',
     result_decided: 'A reviewer has decided on the file that was handed in, so no other file can take its place.',
   },

@@ -43,7 +43,7 @@ export async function readReviewedRun(table: Table, request: ResultRequest): Pro
   const snapshot = parseSnapshot([item]);
   const { result_review: review } = snapshot;
   const { result } = run;
-  if (review?.consumers.includes(by) && result) throw new ServiceError('forbidden', standOf(result, review));
+  if (review?.consumers.includes(by) && result) throw new ServiceError('forbidden', standOf(run, result, review));
   const permitted = permit({ reviewer: review?.reviewers ?? [] });
   if (!review || !result) throw conflict('no_result', 'The run has no review of its result.', runId);
   if (run.status !== 'completed') {
@@ -53,7 +53,7 @@ export async function readReviewedRun(table: Table, request: ResultRequest): Pro
 }
 
 /** Says to a consumer of a result why it is not there yet, or that it is. */
-function standOf({ state, asset, decisions }: ResultOfRun, { needed, reviewers }: CoveredReview): string {
+function standOf({ status }: Run, { state, asset, decisions }: ResultOfRun, { needed, reviewers }: CoveredReview): string {
   const released = decisions.filter(({ decision }) => decision === 'release').length;
   const texts = {
     awaiting_file: 'No reviewer has handed in the result yet, or its file has not arrived.',
@@ -61,5 +61,6 @@ function standOf({ state, asset, decisions }: ResultOfRun, { needed, reviewers }
     released: `The result is released: get the asset ${asset ?? ''}.`,
     withheld: 'The reviewers withheld the result.',
   };
-  return `Only reviewers hand in and decide. ${texts[state]}`;
+  const stand = status === 'completed' ? texts[state] : `The run is ${status}. Only a completed run has a result.`;
+  return `Only reviewers hand in and decide. ${stand}`;
 }
