@@ -65,7 +65,8 @@ async function step({ run, reviewers, assets }: History, table: Table, random: (
   } else if (what < 0.65) {
     await withdrawApproval(table, { domain, computationId: run.computation_id, by, now: byAlice.now });
   } else if (what < 0.68) {
-    if (assets.size > 0) await deleteAsset(table, { domain, id: one([...assets]), by: 'olga', now: byAlice.now, permit: allowed });
+    if (assets.size > 0)
+      await deleteAsset(table, { domain, id: one([...assets]), by: 'olga', now: byAlice.now, permit: allowed });
   } else {
     const decision = one<Decision>(['release', 'release', 'withhold']);
     await decideResult(table, { ...request, resultDays: 30, given: { decision, checksum: checksumOf(content), note: '' } });
