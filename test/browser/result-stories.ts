@@ -1,13 +1,13 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { waitForRun } from 'computation-management-client';
+import { assetWithoutReading, waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf } from './seed.ts';
 
 export function tellOfResults(world: () => ConsoleWorld): void {
-  it('lets a reviewer hand in a result and release it with a signature, and then its consumer download it', async () => {
+  it('lets a reviewer hand in a result and release it, signed, and its consumer download it until it is deleted', async () => {
     const alice = await clientOf(world(), 'alice', ['d1:administrator']);
     const rita = await clientOf(world(), 'rita', ['d1:viewer']);
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -63,14 +63,25 @@ export function tellOfResults(world: () => ConsoleWorld): void {
     const { statement } = await alice.getResult({ id, run });
     expect(statement.decisions).toMatchObject([{ reviewer: 'rita', key: expect.any(String) as string }]);
 
-    const carol = await arrive(world(), { user: 'carol', roles: ['result_consumer'], path });
-    const [download] = await Promise.all([
-      carol.page.waitForEvent('download'),
-      carol.page.getByRole('button', { name: 'Download the result' }).click(),
-    ]);
+    const carol = await arrive(world(), { user: 'carol', roles: ['result_consumer'], path, provokes: /status of 404/ });
+    const button = carol.page.getByRole('button', { name: 'Download the result' });
+    const ofAsset = `**/assets/${released?.asset ?? ''}`;
+    await carol.page.route(ofAsset, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...((await response.json()) as object), asset: btoa('forged') } });
+    });
+    await button.click();
+    await carol.page.getByText('The service gives another file than the one that was decided on.').waitFor();
+    await carol.page.unroute(ofAsset);
+    const [download] = await Promise.all([carol.page.waitForEvent('download'), button.click()]);
     expect(download.suggestedFilename()).toBe('counts.html');
     expect(readFileSync(await download.path(), 'utf8')).toBe(content);
     expect(await carol.page.title()).toMatch(/^Run of /);
+
+    const { etag } = await assetWithoutReading(alice, { id: released?.asset ?? '', user: 'alice' });
+    await alice.deleteAsset({ id: released?.asset ?? '', ifMatch: etag });
+    await button.click();
+    await carol.page.getByText(/^It was released on .* and is deleted: its days are over/).waitFor();
   });
 }
 

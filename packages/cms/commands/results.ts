@@ -6,6 +6,7 @@ import { causeOf, isLoopback, pause, type Schemas, sizeText, waitForRun } from '
 import { printable } from 'computation-management-formats/printable';
 import { quotedName, userText } from 'computation-management-formats/quoted-name';
 import { decisionText, decisions, longestNote } from 'computation-management-formats/result-review';
+import { checkEvidence, logOfEvidence } from 'computation-management-verify';
 import { shellWord, usersText } from 'computation-management-words';
 import { fetchResult } from '../agent/agent-calls.ts';
 import { type AgentConnection, AgentError } from '../agent/agent-connection.ts';
@@ -16,6 +17,7 @@ import { unlessUnknown } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { asked, confirm, type Context, type Session } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
+import { followService } from '../files/seen-logs.ts';
 import { download, expectFile, handIn, measure } from '../files/transfers.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
@@ -73,17 +75,35 @@ export function addResultCommands(program: CmsCommand): void {
     });
 }
 
-/** Downloads a released result, which must be the file that the statement about it names. @throws CmsError that says where it is otherwise */
+/**
+ * Downloads a released result, which must be the file that the statement about it names, signed by the service. The service's log must
+ * continue what was seen of it.
+ * @throws CmsError that says where it is otherwise
+ */
 async function getReleased(context: Session, { run, result, output }: { run: Run; result: Result; output: string }) {
   const { id: runId, computation_id: id } = run;
   const { asset } = result;
+  const events = context.command(`events ${id} --run ${shellWord(runId)}`);
   if (result.state !== 'released' || asset === null) {
-    throw errorOf('conflict', await whyNotYet(context, run, result), context.command(`events ${id} --run ${shellWord(runId)}`));
+    throw errorOf('conflict', await whyNotYet(context, run, result), events);
   }
-  const { statement } = await context.client.getResult({ id, run: runId });
+  const signed = await context.client.getResult({ id, run: runId });
+  const evidence = JSON.stringify(signed);
+  const found = await checkEvidence({ evidence, keys: JSON.stringify(await context.client.jwks()) });
+  const wrong = found.filter(({ verdict }) => verdict === 'does not hold').map(({ sentence }) => printable(sentence));
+  const { run: stated, state, checksum: named } = signed.statement;
+  if (stated !== runId || state !== 'released') wrong.push('It is not about the release of this result.');
+  if (wrong.length > 0) throw new CmsError(['The statement about the result is wrong. Nothing was saved.', ...wrong].join('\n'));
+  const { log, tags } = await logOfEvidence(evidence);
+  await followService(context, { server: context.server, shown: [log], tags: [...tags] });
   const { size, checksum } = await writeWhole(output, async (file) => {
-    const given = await download(context, { id: asset, file, mustBeNew: false });
-    if (given.checksum === statement.checksum) return given;
+    const given = await download(context, { id: asset, file, mustBeNew: false }).catch((error: unknown) => {
+      unlessUnknown(error);
+      const on = printable(result.decisions.at(-1)?.decided_at.slice(0, 10) ?? '');
+      const why = 'its days are over, or the owner or an administrator deleted it.';
+      throw errorOf('notFound', `The result was released on ${on} and is deleted: ${why}`, events, error);
+    });
+    if (given.checksum === named) return given;
     throw new CmsError('The service gives another file than the one that its signed statement names. Nothing was saved.');
   });
   const saved = `Saved the result in ${output} (${sizeText(size)})\n  SHA3-256 ${checksum}, as the statement says\n`;
@@ -97,10 +117,12 @@ const isOver = ({ status }: Run) => status === 'failed' || status === 'cancelled
 const withoutResult = ({ status }: Pick<Run, 'status'>) => `The run is ${printable(status)}. Only a completed run has a result.`;
 
 /** Says where a result under review is, and why the consumers do not have it. */
-async function whyNotYet({ client }: Session, { status, computation_id: id }: Run, result: Result): Promise<string> {
+async function whyNotYet({ client }: Session, { id: run, status, computation_id: id }: Run, result: Result): Promise<string> {
   if (status !== 'completed') return withoutResult({ status });
-  const review = (await client.getComputation({ id })).result_review;
+  const { result_review: review } = (await client.getEvidence({ id, run })).statement.configuration;
   const by = review ? ` Its reviewers are ${usersText(review.reviewers)}.` : '';
+  const isOnItsWay = result.state === 'awaiting_file' && result.asset !== null;
+  if (isOnItsWay) return `A reviewer is handing in the result: its file has not arrived yet.${by}`;
   if (result.state === 'awaiting_file') return `The result is with the agent: no reviewer has handed it in.${by}`;
   const decided = result.decisions.length === 0 ? 'Nobody has decided.\n' : decisionsText(result);
   if (result.state === 'withheld') return `The reviewers withhold the result.\n${decided}`.trimEnd();
@@ -204,6 +226,11 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   if (state === 'released' || state === 'withheld') throw refuse(`The result is already ${state}.`, `result ${id}`);
   const { file, ...about } = await fileToReview(context, run, options);
   const { size, checksum } = await measure(context, file);
+  if (options.file === undefined && state === 'under_review' && checksum !== run.result.checksum) {
+    const own = `${printable(file)} is not the file that was handed in. Nothing was replaced or decided.\n  SHA3-256 ${checksum}\n`;
+    const other = `  handed in ${printable(run.result.checksum ?? '')}\nFetch that to another --output, or hand in yours with --file.`;
+    throw new UsageError(own + other, context.command(`review ${id} --run ${shellWord(runId)} --output FILE`));
+  }
   context.note(`${printable(file)} (${sizeText(size)})\n  SHA3-256 ${checksum}\n`);
   const checked = options.check === undefined ? undefined : await runCheck(context, options.check, file);
   const note = noteOf(options, checked);
@@ -264,7 +291,8 @@ async function signDecision(
 }
 
 /**
- * Returns the file to review: the given one, the one that was handed in, or the result as the agent gives it.
+ * Returns the file to review: the given one, the one that is at the output already, the one that was handed in, or the result as the agent
+ * gives it. An option of the agent demands the last, although a file was handed in.
  * @throws CmsError without the file
  */
 async function fileToReview(
@@ -276,14 +304,17 @@ async function fileToReview(
     await expectFile(file);
     return { file };
   }
-  if (result?.state === 'under_review' && result.asset !== null) {
-    await download(context, { id: result.asset, file: output, mustBeNew: false });
-    const caution = 'The agent signs no result: only who fetched it knows that it is the result.';
-    context.note(`This is the file that was handed in. ${caution}\n`);
+  const handedIn = result?.state === 'under_review' ? result.asset : null;
+  const fromAgent = handedIn === null || agentOptionNames.some((name) => name in options);
+  if (await stat(output).catch(() => undefined)) {
+    if (handedIn !== null && fromAgent) throw new UsageError(`${output} is there already.`, `${context.typed} --output FILE`);
+    context.note(`${output} is there already, and is not fetched again.\n`);
     return { file: output };
   }
-  if (await stat(output).catch(() => undefined)) {
-    context.note(`${output} is there already, and is not fetched again.\n`);
+  if (!fromAgent) {
+    await download(context, { id: handedIn, file: output, mustBeNew: true });
+    const caution = 'The agent signs no result: only who fetched it knows that it is the result.';
+    context.note(`This is the file that was handed in. ${caution}\n`);
     return { file: output };
   }
   const { size: _, ...about } = await fetchFromAgent(context, id, { ...options, run, output });

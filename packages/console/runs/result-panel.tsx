@@ -1,10 +1,12 @@
 import { Alert, Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
-import type { Schemas } from 'computation-management-client';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { fromBase64 } from 'computation-management-formats/bytes';
 import { type CoveredReview, type Decision, decisionText } from 'computation-management-formats/result-review';
 import { usersText } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/index.ts';
 import { CompareFile } from '../approvals/check-file.tsx';
+import { hashFile } from '../assets/hash-file.ts';
 import { saveContent } from '../assets/save-content.ts';
 import { UploadForm } from '../assets/upload-progress.tsx';
 import { Panel, TextField } from '../frame/index.ts';
@@ -12,7 +14,7 @@ import { SigningField, useSigning } from '../keys/signing-field.tsx';
 import { ActionButton, fieldErrors, LoadedView, ProblemAlert, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { useUnsavedWork } from '../routing/index.ts';
 import { Hash, type Look, Looking, Moment, Quote, saveFile, sizeText, StatusIndicator, User } from '../show/index.ts';
-import { actsOn, keyOfReviewer, resultText } from './result.ts';
+import { actsOn, deletedText, keyOfReviewer, resultText } from './result.ts';
 
 type Run = Schemas['Run'];
 type Result = NonNullable<Run['result']>;
@@ -98,13 +100,20 @@ function Reviewed(props: ReviewProps) {
   const { asset, checksum } = result;
   const place = { id: run.computation_id, run: run.id };
   const { mayHandIn, mayDecide, mayDownload } = actsOn(result, review, me.user);
+  const [isLink, setLink] = useState(false);
   const download = async () => {
-    const content = await client.getAsset({ id: asset ?? '' });
+    const content = await client.getAsset({ id: asset ?? '' }).catch((problem: unknown) => {
+      const isGone = result.state === 'released' && problem instanceof ServiceProblem && problem.code === 'not_found';
+      throw isGone ? new Error(deletedText(result)) : problem;
+    });
     const stated = isDecided(result) ? (await client.getResult(place)).statement.checksum : checksum;
-    if (content.checksum !== stated) {
+    const bytes = new Blob([fromBase64(content.asset ?? '') ?? '']);
+    const found = content.download ? content.checksum : await hashFile(bytes, { signal: new AbortController().signal });
+    if (found !== stated) {
       throw new Error('The service gives another file than the one that was decided on. Nothing was saved.');
     }
     saveContent(content);
+    setLink(content.download !== undefined);
   };
   const handIn = async (file: File, hash: (file: File) => Promise<string | undefined>) => {
     const sha3 = await hash(file);
@@ -132,6 +141,7 @@ function Reviewed(props: ReviewProps) {
       {mayDownload && (
         <Box variant="small">
           Open it with care. The agent signs no result: only who fetched it from the CVM knows that this file is the result.
+          {isLink && ' Its hash was not checked, since it is large: choose the saved file under “Compare with my file”.'}
         </Box>
       )}
       {mayHandIn && (

@@ -1,6 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import type { CoveredReview } from 'computation-management-formats/result-review';
 import { fingerprintOf, usersText } from 'computation-management-words';
+import { momentText } from '../show/texts.ts';
 
 type Result = NonNullable<Schemas['Run']['result']>;
 
@@ -42,3 +43,7 @@ export function resultText({ state, asset, decisions }: Result, { reviewers, con
       return `No consumer gets it: only ${reviewers.length - (decisions.length - releases)} of the ${needed} releases that it needs can still be given.`;
   }
 }
+
+/** Says why a released result is not there any more. */
+export const deletedText = ({ decisions }: Pick<Result, 'decisions'>) =>
+  `It was released on ${momentText(decisions.at(-1)?.decided_at ?? '')} and is deleted: its days are over, or the owner or an administrator deleted it.`;

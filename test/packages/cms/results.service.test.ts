@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +111,34 @@ describe('cms review', () => {
       }
       const alone = await users['carol']?.('verify', join(evidence, 'result.json'), '--keys', join(evidence, 'keys.json'));
       expect(alone).toMatchObject({ exitCode: 3 });
+
+      const runs = JSON.parse((await done('alice', 'runs', id, '--json')).stdout) as { items: { result: { asset: string } }[] };
+      const asset = runs.items[0]?.result.asset ?? '';
+      const late = ['result', id, '--output', join(folder, 'late.zip')];
+      const forging = await startAnsweringServer();
+      forging.answerWith(({ url = '', headers: { authorization = '' } }, response) => {
+        void fetch(`${stack.baseUrl}${url}`, { headers: { authorization } }).then(async (given) => {
+          const text = await given.text();
+          const forged = /\/result\b/.test(url) ? text.replaceAll('"note":"Fine.', '"note":"Good.') : text;
+          response.writeHead(given.status, { 'content-type': given.headers.get('content-type') ?? '' }).end(forged);
+        });
+      });
+      const token = await stack.token('carol', ['d1:result_consumer']);
+      const env = { CMS_SERVER: forging.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
+      expect(await cmsIn(join(folder, 'carol'), { env })(...late)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('Nothing was saved.\nThe signature does not fit the statement'),
+      });
+      await forging.stop();
+
+      await done('alice', 'asset', 'delete', asset, '--yes');
+      expect(await users['carol']?.(...late)).toMatchObject({
+        exitCode: 5,
+        stderr: expect.stringMatching(
+          /^The result was released on \d{4}-\d\d-\d\d and is deleted: its days are over, or the owner/,
+        ),
+      });
+      expect(existsSync(join(folder, 'late.zip'))).toBe(false);
     },
   );
 
@@ -159,9 +188,27 @@ describe('cms review', () => {
       const id = await reviewed('two');
       const handedIn = await done('rita', 'review', id, '--file', join(folder, 'result.zip'));
       expect(handedIn.stdout).toBe('Handed in. You have not decided: --release lets the consumers have it, --withhold never.\n');
-      const open = await users['carol']?.('result', id);
-      expect(open).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('under review') });
       const output = join(folder, 'again.zip');
+      const own = join(folder, 'own.zip');
+      writeFileSync(own, 'mine');
+      const hash = (text: string) => createHash('sha3-256').update(text).digest('hex');
+      const args = ['review', id, '--release', '--output', own, '--yes'];
+      const other = await users['rita']?.(...args);
+      expect(other).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`SHA3-256 ${hash('mine')}`) });
+      expect(other?.stderr).toContain(`handed in ${hash('species,count\nAdelie,152\n')}`);
+      expect(await users['rita']?.(...args, '--unbound')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('own.zip is there already.\nNext: '),
+      });
+      expect(readFileSync(own, 'utf8')).toBe('mine');
+      expect(await users['rita']?.('review', id, '--release', '--output', output, '--unbound')).toMatchObject({
+        exitCode: 2, // it is fetched from the agent, although one was handed in
+        stderr: expect.stringContaining('The agent gives the result to the holder of a key'),
+      });
+      expect(existsSync(output)).toBe(false);
+      await done('alice', 'computation', 'update', id, '--reviewer', 'ruth'); // decides on later runs only
+      const open = await users['carol']?.('result', id);
+      expect(open).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('under review. Its reviewers are rita.') });
       await done('rita', 'review', id, '--withhold', '--note', 'A small group.', '--output', output);
       expect(readFileSync(output, 'utf8')).toContain('Adelie');
       const late = await users['carol']?.('result', id);

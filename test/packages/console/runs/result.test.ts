@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fatalRefusal } from '../../../../packages/console/runs/key-events.ts';
 import { repairOf } from '../../../../packages/console/runs/repair.ts';
-import { actsOn, keyOfReviewer, resultText } from '../../../../packages/console/runs/result.ts';
+import { actsOn, deletedText, keyOfReviewer, resultText } from '../../../../packages/console/runs/result.ts';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { publicKey } from '../../../support/ready-computation.ts';
 
@@ -47,6 +47,11 @@ describe('the result of a run', () => {
     ],
   ] as const)('%j says where it is', (given, text) => {
     expect(resultText(given, review)).toBe(text);
+  });
+
+  it('says when it was released, if it is deleted', () => {
+    const decisions = [{ ...decided('rita', 'release'), decided_at: '2026-03-04T12:00:00.000Z' }];
+    expect(deletedText({ decisions })).toMatch(/^It was released on .*2026.* and is deleted: its days are over, or the owner/);
   });
 
   it('is decided on with the key that the manifest has at the place of the reviewer', () => {
