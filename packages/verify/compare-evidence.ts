@@ -6,7 +6,8 @@ import { detailsOf, type ResultStatement, type Statement } from './statement.ts'
 
 /**
  * Compares evidence with that of other parties or other runs, and these with each other. Statements that contradict each other, each signed
- * by the service, prove that it lied to somebody: two about one run or its result, and two runs with one number of one approval.
+ * by the service, prove that it lied to somebody: two about one run or its result, two that name two logs, and two runs with one number of
+ * one approval.
  * @param keys the public keys of the service: the same for all
  * @param others evidence of runs, and statements about results
  * @throws UnreadableError if a file does not have the form that the check needs
@@ -47,6 +48,9 @@ function contradictions(one: AnyStatement, other: AnyStatement): Finding[] {
       canonicalJson(one) !== canonicalJson(other),
       `The service has signed two different statements about ${about}.`,
     );
+  }
+  if (canonicalJson(one.log) !== canonicalJson(other.log)) {
+    return [fails(`The service has signed statements with two logs, ${quoted(one.log.origin)} and ${quoted(other.log.origin)}.`)];
   }
   if (!('approvals' in one && 'approvals' in other)) return [];
   return one.approvals.flatMap(({ user, approval_id, use }) => {

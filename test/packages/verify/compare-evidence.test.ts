@@ -57,6 +57,11 @@ describe('compareEvidence', () => {
     expect(found[1]).toMatch(/^does not hold: Two runs, .* have the same number, 2, of one approval of "alice"/);
   });
 
+  it('finds statements that name two logs', async () => {
+    const other = ofOtherRun(2, (statement) => (statement['log'] = { ...(statement['log'] as object), origin: 'another' }));
+    expect((await sentences(other)).join()).toMatch(/^does not hold: .* with two logs, "\S+" and "another"\.$/);
+  });
+
   it('compares statements about results', async () => {
     const { made, statement } = genuineResult({
       decisions: [
