@@ -29,25 +29,32 @@ export async function checkApprovals(statement: Statement): Promise<Finding[]> {
   ];
 }
 
-const whoseKeys = note('The service alone says whose keys these are. Compare each fingerprint with the user.');
+/** The note on keys that signed: who holds them is the word of the service. */
+export const whoseKeys = note('The service alone says whose keys these are. Compare each fingerprint with the user.');
 
 /** Finds users with two approvals in a statement, and keys and counters of runs that stand for two. */
 export function checkSpeakers({ approvals }: Pick<Statement, 'approvals'>): Finding[] {
   return approvals.flatMap(({ user, key, approval_id }, index) => {
     const earlier = approvals.slice(0, index);
     const counter = earlier.find((other) => approval_id !== null && other.approval_id === approval_id);
-    const sharer = earlier.find((other) => key !== null && other.key === key);
     return [
       ...(earlier.some((other) => other.user === user) ? [fails(`The statement has two approvals of ${party(user)}.`)] : []),
       ...(counter
         ? [fails(`Two approvals have one counter of runs, that of ${party(counter.user)} and that of ${party(user)}.`)]
         : []),
-      ...(sharer && sharer.user !== user
-        ? [fails(`One key signed for two users, ${party(sharer.user)} and ${party(user)}: it can speak for one of them only.`)]
-        : []),
+      ...checkSharer({ user, key }, earlier),
     ];
   });
 }
+
+/** Finds another user for whom the key of a user signed too. */
+export function checkSharer({ user, key }: Speaker, others: readonly Speaker[]): Finding[] {
+  const sharer = others.find((other) => key !== null && other.key === key && other.user !== user);
+  if (!sharer) return [];
+  return [fails(`One key signed for two users, ${party(sharer.user)} and ${party(user)}: it can speak for one of them only.`)];
+}
+
+type Speaker = Pick<Approval, 'user' | 'key'>;
 
 /** Returns the users whose approval a run needed: by the computation's level, and by the assets that demand one. */
 export function neededUsers({ approval, assets, result_consumers, configuration }: Statement): string[] {

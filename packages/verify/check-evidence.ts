@@ -36,7 +36,7 @@ export async function checkEvidenceBy(verify: typeof verifyToken, files: Evidenc
   if (!parts) return all;
   // The log grows between the evidence and the result, so a state of another size that the other party knows was compared with the evidence.
   const afterwards = { ...log, seen: [...(log?.seen ?? []), ...(log?.others ?? [])], others: [] };
-  return [
+  const found = [
     ...all,
     ...checkRun(parts),
     ...(await checkAttestation(parts, attested, verify)),
@@ -48,6 +48,7 @@ export async function checkEvidenceBy(verify: typeof verifyToken, files: Evidenc
       ? withoutResult(parts)
       : await checkResultFile(result, listed, afterwards, { statement: parts, events: journal?.flatMap((page) => page.events) })),
   ];
+  return [...new Set(found)]; // the note on whose keys these are once, for approvals and decisions
 }
 
 const resultType = resultStatementSchema.entries.type.literal;

@@ -96,18 +96,24 @@ async function proveEntry(logged: LoggedActs, { entries }: LogProofs, type: Logg
 
 const isSameTree = (one: Checkpoint, other: Checkpoint) => one.size === other.size && isEqual(one.root, other.root);
 
-/** Compares the state of a log with those that this and other parties have seen of it. @throws MalformedError if one is not signed */
+/**
+ * Compares the state of a log, and those that this and other parties have seen of it, each with each other.
+ * @throws MalformedError if one is not signed
+ */
 async function compareWithSeen({ log }: LoggedActs, found: Checkpoint, known: LogKnowledge): Promise<Finding[]> {
   const { seen = [], others = [] } = known;
   const name = `The log ${quoted(log.origin)}`;
+  const states = [found];
   const compared = [...seen.filter(({ origin }) => origin === log.origin), ...others].map(async (each) => {
     if (each.origin !== log.origin) return fails(`${name} is not the one of the other party, ${quoted(each.origin)}.`);
     if (each.vkey !== log.vkey) return fails(`${name} is known with another key too, ${quoted(each.vkey)}.`);
     const before = parseCheckpoint((await openNote(each.checkpoint, [each.vkey])).text);
-    if (before.size === found.size && before.origin === log.origin) {
-      const other = `another state of ${name.replace('The', 'the')} is known: ${shortForm(before)}.`;
-      return check(isSameTree(before, found), `The same state of it is known: ${shortForm(before)}.`, `Two histories: ${other}`);
-    }
+    const alike = states.filter(({ origin, size }) => origin === before.origin && size === before.size);
+    states.push(before);
+    const fork = alike.find((state) => !isSameTree(state, before));
+    const other = `another state of ${name.replace('The', 'the')} is known: ${shortForm(before)}`;
+    if (fork) return fails(`Two histories: ${other}, beside ${shortForm(fork)}.`);
+    if (alike.includes(found)) return holds(`The same state of it is known: ${shortForm(before)}.`);
     const isOwn = seen.includes(each);
     return isOwn
       ? undefined

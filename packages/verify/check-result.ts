@@ -2,7 +2,7 @@ import { canonicalJson } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { decisionText, outcomeOf } from 'computation-management-formats/result-review';
 import * as v from 'valibot';
-import { checkSignature } from './check-approvals.ts';
+import { checkSharer, checkSignature, whoseKeys } from './check-approvals.ts';
 import { checkOwnEvents } from './check-events.ts';
 import { isAround, isInOrder } from './check-run.ts';
 import { check, fails, falseAmong, type Finding, note, party, quoted, unchecked } from './finding.ts';
@@ -17,10 +17,13 @@ type Decision = ResultStatement['decisions'][number];
  * @param given the events of the journal, if they are given and were checked with the run
  */
 export async function checkResult(result: ResultStatement, run?: Statement, given?: readonly unknown[]): Promise<Finding[]> {
+  const speakers = result.decisions.map(({ reviewer, key }) => ({ user: reviewer, key }));
   return [
     checkOutcome(result),
     ...checkOwnEvents([result.event]),
     ...(await Promise.all(result.decisions.map(async (decision) => await checkDecision(result, decision)))),
+    ...speakers.flatMap((each, place) => checkSharer(each, [...(run?.approvals ?? []), ...speakers.slice(0, place)])),
+    ...(speakers.some(({ key }) => key !== null) ? [whoseKeys] : []),
     ...(run
       ? checkAgainstRun(result, run)
       : [unchecked('The evidence of the run was not given, so it was not checked who reviews its result, and with which keys.')]),
@@ -85,6 +88,7 @@ function checkAgainstRun(result: ResultStatement, statement: Statement): Finding
     log: canonicalJson(result.log) === canonicalJson(statement.log),
     'event.cvm_id': result.event.cvm_id === run.cvm_id,
     'event.timestamp': isInOrder(run.ended_at, result.event.timestamp),
+    'decisions.decided_at': result.decisions.every(({ decided_at }) => isInOrder(run.ended_at, decided_at)),
   });
   const keyOf = (user: string) => manifest.result_consumers[result.result_review.reviewers.indexOf(user)]?.user_key;
   return [
@@ -110,18 +114,21 @@ function checkInJournal(result: ResultStatement, given: readonly unknown[]): Fin
   const ofType = (type: string) => events.filter(({ event_type, originator }) => event_type === type && originator !== 'agent');
   const ends = [...ofType('result_released'), ...ofType('result_withheld')];
   if (ends.length === 0) {
-    const decided = 'it was not checked whether the journal has the decisions';
-    return [unchecked(`The given events do not reach ${nameOf(event)}, so ${decided}.`)];
+    const open = 'it was not checked whether the journal has the decisions';
+    return [unchecked(`The given events do not reach ${nameOf(event)}, so ${open}.`)];
   }
   const inOrder = (list: ChainedEvent[]) => list.toSorted((one, other) => (numberOf(one.id) ?? 0) - (numberOf(other.id) ?? 0));
-  const said = inOrder(ofType('result_decided')).map((each) => ({ reviewer: each.originator, ...detailsOf(each) }));
+  const decided = inOrder(ofType('result_decided'));
+  const said = decided.map((each) => ({ reviewer: each.originator, ...detailsOf(each) }));
+  const isTimely = decided.every(({ timestamp }, place) => isAround(decisions[place]?.decided_at ?? '', timestamp));
   const stated = decisions.map(({ reviewer, decision, note, signature }) => {
     return { reviewer, asset, checksum, decision, note, signed: signature !== null };
   });
   const file = detailsOf(inOrder(ofType('result_submitted')).at(-1) ?? event);
   const isThere = ends.length === 1 && ends[0]?.hash === event.hash;
   const isFile = file['asset'] === asset && file['checksum'] === checksum && file['size'] === size;
-  const isSame = isThere && isFile && canonicalJson(said) === canonicalJson(stated);
-  const other = 'The journal has another file, other decisions or another end of the review than the statement about the result.';
+  const isSame = isThere && isFile && isTimely && canonicalJson(said) === canonicalJson(stated);
+  const other =
+    'The journal has another file, other decisions, at other times, or another end of the review than the statement about the result.';
   return [check(isSame, 'The journal has the same file, decisions and end of the review.', other)];
 }

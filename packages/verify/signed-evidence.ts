@@ -3,7 +3,7 @@ import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es25
 import * as v from 'valibot';
 import { type EvidenceFiles, parseJson, UnreadableError } from './evidence-files.ts';
 import { check, fails, type Finding, quoted } from './finding.ts';
-import { type Statement, statementSchema } from './statement.ts';
+import { type ResultStatement, resultStatementSchema, type Statement, statementSchema } from './statement.ts';
 
 /** The schema of the public keys of a service. */
 export const jwksFile = v.looseObject({ keys: v.array(v.looseObject({ kty: v.string() })) });
@@ -64,15 +64,18 @@ export async function checkSignature({ statement, signature, key_id }: Signed, k
   );
 }
 
+const anyStatement = v.variant('type', [statementSchema, resultStatementSchema]);
+
 /**
- * Returns the statement in evidence, if one of the given keys has signed it and it has the form of a statement. Undefined otherwise.
+ * Returns the statement in evidence, about a run or its result, if one of the given keys has signed it and it has the form of one. Undefined
+ * otherwise.
  * @throws UnreadableError if a file does not have the form that the check needs
  */
 export async function signedStatement({
   evidence,
   keys,
-}: Pick<EvidenceFiles, 'evidence' | 'keys'>): Promise<Statement | undefined> {
+}: Pick<EvidenceFiles, 'evidence' | 'keys'>): Promise<Statement | ResultStatement | undefined> {
   const signed = read(signedSchema, evidence, 'The evidence');
   const { verdict } = await checkSignature(signed, read(jwksFile, keys, 'The file of keys').keys);
-  return verdict === 'holds' && v.is(statementSchema, signed.statement) ? signed.statement : undefined;
+  return verdict === 'holds' && v.is(anyStatement, signed.statement) ? signed.statement : undefined;
 }

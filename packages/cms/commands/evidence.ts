@@ -147,11 +147,11 @@ async function verify(context: Context, path: string, options: VerifyFiles): Pro
 
 async function findingsIn(context: Context, path: string, options: VerifyFiles) {
   try {
-    const others = await Promise.all((options.with ?? []).map(evidenceIn));
+    const others = await Promise.all((options.with ?? []).map(statementsIn));
     const files = { ...(await readEvidence(path, options)), log: await readKnowledge(context, options, others) };
     const roots = options.root && (await Promise.all(options.root.map(readBytes)));
     const own = await (roots ? checkEvidenceByTestRoots(files, roots) : checkEvidence(files));
-    return [...own, ...(await compareEvidence(files, others))];
+    return [...own, ...(await compareEvidence(files, others.flat()))];
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     const message = error.message.replace(/ is not JSON: .*/s, ' is not JSON: expected a file that cms or the console saved.');
@@ -159,11 +159,16 @@ async function findingsIn(context: Context, path: string, options: VerifyFiles) 
   }
 }
 
-/** Reads the evidence in a directory of `cms evidence`, a file of the console, or a file of evidence alone. */
-async function evidenceIn(path: string): Promise<string> {
+/** Reads the statements in a directory of `cms evidence`, a file of the console, or a file with a statement alone. */
+async function statementsIn(path: string): Promise<string[]> {
   const isDirectory = (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  const text = await textOf(isDirectory ? join(path, evidenceFiles.evidence) : path);
-  return archiveIn(text)?.evidence ?? text;
+  if (!isDirectory) {
+    const text = await textOf(path);
+    return [archiveIn(text)?.evidence ?? text];
+  }
+  const { evidence, result } = evidenceFiles;
+  const hasResult = (await readdir(path)).includes(result);
+  return await Promise.all([evidence, ...(hasResult ? [result] : [])].map(async (name) => await textOf(join(path, name))));
 }
 
 interface VerifyFiles extends Material {
@@ -180,11 +185,15 @@ interface VerifyFiles extends Material {
 async function readKnowledge(
   context: Context,
   { witness = [], witnesses }: VerifyFiles,
-  evidence: readonly string[],
+  statements: readonly (readonly string[])[],
 ): Promise<LogKnowledge> {
-  const others = await Promise.all(evidence.map(async (each) => (await logOfEvidence(each)).log));
+  const logsOf = async (files: readonly string[]) =>
+    await Promise.all(files.map(async (each) => (await logOfEvidence(each)).log));
+  const others = await logsOf(statements.flatMap((files) => files.slice(0, 1)));
+  // The log grows between the evidence and the result, so states that results show may have another size.
+  const seen = [...(await readPins(context)).values(), ...(await logsOf(statements.flatMap((files) => files.slice(1))))];
   const needed = witnesses ?? witness.length;
-  return { seen: [...(await readPins(context)).values()], others, ...(needed > 0 && { witnesses: { vkeys: witness, needed } }) };
+  return { seen, others, ...(needed > 0 && { witnesses: { vkeys: witness, needed } }) };
 }
 
 /** Reads the files that `cms evidence` saved in a directory, or the files that the options of `cms verify` name. */

@@ -69,6 +69,13 @@ async function follow(context: Context, { server, shown, tags = [] }: Contact): 
     const known = { ...before?.tags };
     const isNew = tags.some(([tag]) => !(tag in known));
     for (const [tag, index] of tags) known[tag] ??= index;
+    const second = tags.find(([tag, index]) => index !== null && index !== known[tag]);
+    if (second) {
+      const [tag, index] = second;
+      const message = `The log ${seen.origin} has two entries of ${tag}, which is known here: ${known[tag]} and ${index}.`;
+      const checkpoints = [first, ...others, seen].map(({ checkpoint }) => checkpoint);
+      throw await saveAlarm(context, server, new LogAlarm(message, checkpoints));
+    }
     const next = { ...seen, checked: isNew ? 0 : checked, tags: known };
     if (await replacePin(context, server, kept, next)) return next;
   }

@@ -170,6 +170,16 @@ describe('cms evidence', () => {
     }
   });
 
+  it('raises an alarm where evidence shows a second entry of the run in the one log', async () => {
+    await evidence();
+    const first = shown.checkpoint;
+    log = await shown.growByRun(logged, 6);
+    const { exitCode, stderr } = await evidence('second', home);
+    expect([exitCode, stderr]).toEqual([15, expect.stringMatching(/ALARM: The log .* has two entries of .*: 3 and 5\./)]);
+    const saved = readFileSync(join(home, '.config/cms', alarms().at(-1) ?? ''), 'utf8');
+    expect([saved.includes(first), saved.includes(shown.checkpoint)]).toEqual([true, true]);
+  });
+
   it('raises an alarm also with a token alone, on a machine that has kept nothing before', async () => {
     shown = await shown.fork(4);
     const { exitCode, stderr } = await evidence('evidence', join(home, 'new'));

@@ -80,6 +80,13 @@ describe('the check of the log', () => {
     expect(await objections(log, { seen: [{ ...seen, vkey: newTestLog(origin).vkey }] })).toEqual([
       expect.stringContaining('is known with another key too'),
     ]);
+    const others = [1, 2].map((byte) => {
+      const root = new Uint8Array(32).fill(byte);
+      return { ...seen, checkpoint: testLog.noteOf(checkpointText({ origin, size: 9, root })) };
+    });
+    const two = [expect.stringMatching(/^Two histories: .* is known: 9 \S{43}, beside 9 \S{43}\.$/)];
+    expect(await objections(log, { others })).toEqual(two);
+    expect(await objections(log, { seen: others.slice(0, 1), others: others.slice(1) })).toEqual(two);
     expect(await objections(log, { seen: [{ ...seen, origin: 'another', checkpoint: fork }] })).toEqual([]);
   });
 

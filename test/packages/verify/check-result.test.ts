@@ -4,7 +4,7 @@ import type { ResultStatement } from '../../../packages/verify/statement.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { checkEvidence } from './check-by-test-roots.ts';
-import { newSigner } from './genuine-evidence.ts';
+import { newSigner, signers } from './genuine-evidence.ts';
 import { decisionOf, filesOfResult, genuineResult, reviewers, signedResult } from './genuine-result.ts';
 import { logOfResult } from './test-log.ts';
 import { changedSomewhere, pick, type Random, whole } from './tamperings.ts';
@@ -69,6 +69,31 @@ describe('the check of a statement about a result', () => {
     ]);
   });
 
+  it('says once that the keys are the word of the service, and objects to one key of several users', async () => {
+    const whose = /^The service alone says whose keys these are\./;
+    const { evidence: _, ...files } = filesOfResult(released, released.statement);
+    const whole = await checkEvidence(filesOfResult(released, released.statement));
+    expect(of(whole, 'note').filter((sentence) => whose.test(sentence))).toHaveLength(1);
+    const mallory = newSigner('mallory');
+    const forged = structuredClone(released.statement);
+    forged.decisions = forged.decisions.map(({ reviewer, decision }) =>
+      decisionOf({ ...mallory, user: reviewer }, forged, { decision }),
+    );
+    const alone = await checkEvidence({ ...files, evidence: signedResult(released.made, forged) });
+    expect(of(alone, 'note')).toContainEqual(expect.stringMatching(whose));
+    expect(of(alone, 'does not hold')).toEqual([
+      expect.stringMatching(/^One key signed for two users, "ralf" and "rita"/),
+      expect.stringMatching(/^One key signed for two users, "ralf" and "rosa"/),
+    ]);
+    const [alice] = signers;
+    if (!alice) throw new TypeError('There is no signer.');
+    expect(
+      await objectionsTo(
+        (given) => (given.decisions[0] = decisionOf({ ...alice, user: 'ralf' }, given, { decision: 'withhold' })),
+      ),
+    ).toContainEqual(expect.stringMatching(/^One key signed for two users, "alice" and "ralf"/));
+  });
+
   it('notes that the evidence of a reviewed run comes without the statement about its result', async () => {
     const { result: _, ...files } = filesOfResult(released, released.statement);
     expect(of(await checkEvidence(files), 'note')).toContainEqual(expect.stringMatching(/^The result of the run has a review\./));
@@ -120,6 +145,16 @@ describe('the check of a statement about a result', () => {
     ],
     ['another note', (given) => given.decisions[1] && (given.decisions[1].note = 'x'), /The signature of "rita" does not fit/],
     ['another size', (given) => (given.size = 11), /The journal has another file/],
+    [
+      'a decision long before its event',
+      (given) => given.decisions[0] && (given.decisions[0].decided_at = '2025-07-17T08:30:00.000Z'),
+      /The journal has .* at other times/,
+    ],
+    [
+      'a decision before the end of the run',
+      (given) => given.decisions[0] && (given.decisions[0].decided_at = '2025-07-17T07:00:00.000Z'),
+      /What differs: decisions\.decided_at/,
+    ],
     ['a member more', (given) => Object.assign(given, { approved: true }), /"approved", which nobody checks/],
     ['another run', (given) => (given.run = given.computation), /What differs: run/],
     ['another event', (given) => (given.event.timestamp = '2025-07-17T09:00:02.000Z'), /was changed: its hash is not/],
@@ -181,6 +216,8 @@ describe(`a service that states what it likes of a result (seed ${sampleSeed})`,
       const findings = await checkEvidence({ ...files, ...(random() < 0.5 && { events }) });
       if (of(findings, 'does not hold').length > 0) continue;
       const notes = of(findings, 'note').join('\n');
+      const isSigned = lied.decisions.some(({ key }) => key !== null);
+      expect([lied, notes.includes('whose keys these are') || !isSigned]).toEqual([lied, true]);
       for (const each of lied.decisions) {
         const isWarned = notes.includes(`"${each.reviewer}" decided to ${each.decision} the result, without a signature.`);
         expect([lied, signed.has(textOf(lied, each)), each.key === null && truth === withheld && isWarned]).toContainEqual(true);

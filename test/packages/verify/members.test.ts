@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { statementSchema } from '../../../packages/verify/statement.ts';
+import { resultStatementSchema, statementSchema } from '../../../packages/verify/statement.ts';
 import { amount, oneOf, sampleSeed } from '../../support/amounts.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots } from '../attestation/by-test-roots.ts';
@@ -11,6 +11,7 @@ import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { checkEvidence } from './check-by-test-roots.ts';
 import { aToken, filesOf, genuineEvidence } from './genuine-evidence.ts';
+import { filesOfResult, genuineResult } from './genuine-result.ts';
 
 /** The paths of all members that a schema lists, with `[]` for the entries of a list. */
 function pathsOf(schema: v.GenericSchema, path = ''): string[] {
@@ -122,6 +123,7 @@ function rowOf(path: string) {
 }
 
 const paths = pathsOf(statementSchema);
+const ofResult = pathsOf(resultStatementSchema, 'result');
 /** The members that this run tries: in a sample every sixth, which the seed chooses. */
 const sampled = (all: string[]) => all.filter((_, at) => amount({ sample: (at + sampleSeed) % 6 === 0, full: true }));
 const changed = sampled(paths);
@@ -129,8 +131,9 @@ const changed = sampled(paths);
 describe(`the table of members in docs/evidence.md (seed ${sampleSeed})`, () => {
   it('has a row for each member that the schema of the verifier lists, and no others', () => {
     expect(paths.length).toBeGreaterThan(90);
-    expect(paths.filter((path) => !rowOf(path))).toEqual([]);
-    expect(rows.flatMap(({ members }) => members).filter((member) => !paths.includes(member))).toEqual([]);
+    const all = [...paths, 'result', ...ofResult];
+    expect(all.filter((path) => !rowOf(path))).toEqual([]);
+    expect(rows.flatMap(({ members }) => members).filter((member) => !all.includes(member))).toEqual([]);
   });
 
   it('names tests that exist', () => {
@@ -156,6 +159,24 @@ describe(`the table of members in docs/evidence.md (seed ${sampleSeed})`, () => 
       }
     }
     expect([...new Set(unfound)].sort()).toEqual(changed.filter((path) => rowOf(path)?.isUnbound).sort());
+  });
+
+  it('says what is unbound in the statement about a result', async () => {
+    const genuine = genuineResult({ decisions: [0, 1].map((reviewer) => [reviewer, 'release']) });
+    const files = filesOfResult(genuine, genuine.statement);
+    const whole = JSON.parse(files.result) as object;
+    const tried = sampled(ofResult);
+    const unfound = [];
+    for (const path of tried) {
+      const lied = { result: structuredClone(genuine.statement) };
+      const name = path.split('.').at(-1) ?? '';
+      const [holder = {}] = holdersOf(lied, path);
+      holder[name] = otherThan(holder[name]);
+      const result = JSON.stringify({ ...whole, statement: lied.result, signature: genuine.made.signed(lied.result) });
+      const findings = await checkEvidence({ ...files, result });
+      if (!findings.some(({ verdict }) => verdict === 'does not hold')) unfound.push(path);
+    }
+    expect(unfound).toEqual(tried.filter((path) => rowOf(path)?.isUnbound));
   });
 
   it('is found where a service adds a member that the schema does not list, at every level', async () => {
