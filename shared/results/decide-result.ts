@@ -98,6 +98,10 @@ async function signatureOf({ run, review, snapshot }: ReviewedRun, { domain, giv
   const key = snapshot.manifest.result_consumers[review.reviewers.indexOf(by)]?.user_key ?? '';
   const { manifest_digest, computation_id: computation } = run;
   const text = decisionText({ domain, computation, run: run.id, reviewer: by, manifest_digest, checksum, decision, note });
-  if (await isSignatureOf({ text, key, signature })) return { signature, key };
-  throw invalid('/signature', `Expected a signature by your key in the manifest of the run, of the text ${text}`);
+  if (!(await isSignatureOf({ text, key, signature })))
+    throw invalid('/signature', `Expected a signature by your key in the manifest of the run, of the text ${text}`);
+  const keys = snapshot.manifest.result_consumers.map(({ user_key }, at) => ({ user: review.reviewers[at], key: user_key }));
+  if ([...keys, ...snapshot.approvals].some((other) => other.user !== by && other.key === key))
+    throw invalid('/signature', 'Another reviewer or approver of the run has your key too: it can speak for one of you only.');
+  return { signature, key };
 }

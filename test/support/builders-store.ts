@@ -96,9 +96,10 @@ export function stageLogOf({ table, content }: Pick<Stores, 'table' | 'content'>
   return { table, store: { ...content, bucket: 'log' }, kms: openKms(patientDeadline), witnesses: [] };
 }
 
-export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' })).toString(
-  'base64',
-);
+const pair = generateKeyPairSync('ed25519');
+export const publicKey = Buffer.from(pair.publicKey.export({ format: 'pem', type: 'spki' })).toString('base64');
+/** The private key of `publicKey`, which every user of these tests uploads. */
+export const { privateKey } = pair;
 
 /** The fields that every change has in common. */
 export const byAlice = { by: 'alice', now: clockOfTests, permit: allowed };
