@@ -15,11 +15,18 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
+/** An expression: has the browser know other entries of each run than the log shows. */
+const otherEntries = `for (const name of Object.keys(localStorage).filter((each) => each.startsWith('console.log.'))) {
+  const kept = JSON.parse(localStorage[name]);
+  for (const tag in kept.tags) kept.tags[tag] += 1;
+  localStorage[name] = JSON.stringify(kept);
+}`;
+
 const judgements = amount({ sample: 12, full: 1_000 });
 
 export function tellOfTheVerifier(world: () => ConsoleWorld): void {
   describe('verifying evidence', () => {
-    it('judges a run from its page, and a log that goes back, and the saved file where nobody is signed in, by keyboard, without sending anything', async () => {
+    it('judges a run from its page, a log that goes back or has a second entry, and the saved file where nobody is signed in, by keyboard, without sending anything', async () => {
       const { id } = await readyComputation(world(), 'Verified here');
       const client = await clientOf(world(), 'alice', ['d1:administrator']);
       const checkpoint = async () => new TextDecoder().decode(await readLog('checkpoint', { baseUrl: world().stack.baseUrl }));
@@ -48,6 +55,13 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
       expect((await alarm).suggestedFilename()).toMatch(/^log-alarm-.*\.txt$/);
       for (const each of [before, after]) expect(contradiction).toContain(each);
       expect(await violationsOn(page)).toEqual([]);
+
+      await page.unroute('**/log/checkpoint');
+      await page.evaluate(otherEntries);
+      const second = page.waitForEvent('download');
+      await page.reload();
+      await page.getByRole('list', { name: 'Does not hold', exact: true }).getByText('has two entries of').waitFor();
+      await second;
 
       await page.getByRole('button', { name: 'Help', exact: true }).click();
       const opened = page.context().waitForEvent('page');

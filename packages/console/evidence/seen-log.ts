@@ -4,10 +4,13 @@ import { saveFile } from '../show/save-file.ts';
 
 const keyOf = ({ baseUrl }: Client) => `console.log.${baseUrl}`;
 
+/** A log as this browser has seen it, with the index of the entry of each tag that is known here, in hex. */
+type Kept = SeenLog & { tags: Record<string, number> };
+
 /** Returns what this browser keeps of the log of a service. Undefined if it has seen none. */
-function seenHere(client: Client): SeenLog | undefined {
+function seenHere(client: Client): Kept | undefined {
   const kept = localStorage.getItem(keyOf(client));
-  return kept === null ? undefined : (JSON.parse(kept) as SeenLog);
+  return kept === null ? undefined : (JSON.parse(kept) as Kept);
 }
 
 /**
@@ -21,14 +24,20 @@ export async function followLogHere(client: Client, evidence: string, signal?: A
   const baseUrl = new URL(client.baseUrl || '/', location.href).href.replace(/\/+$/, '');
   const read = (path: string) => readLog(path, { baseUrl, signal });
   try {
-    const { log } = await logOfEvidence(evidence);
-    const before = seenHere(client);
-    const isAnew = before && before.origin !== log.origin && isLoopback(new URL(baseUrl));
+    const { log, tags } = await logOfEvidence(evidence);
+    const kept = seenHere(client);
+    const isAnew = kept && kept.origin !== log.origin && isLoopback(new URL(baseUrl));
+    const before = isAnew ? undefined : kept;
     const published = new TextDecoder().decode(await read('checkpoint'));
-    const now = await followLog(before && !isAnew ? [before, log] : [log], published, read);
-    const meanwhile = seenHere(client);
-    if (meanwhile && meanwhile.checkpoint !== before?.checkpoint) return await followLogHere(client, evidence, signal);
-    localStorage.setItem(keyOf(client), JSON.stringify(now));
+    const now = await followLog(before ? [before, log] : [log], published, read);
+    const known = { ...before?.tags };
+    for (const [tag, index] of tags) {
+      if (index === null || (known[tag] ??= index) === index) continue;
+      const message = `The log ${log.origin} has two entries of ${tag}, which is known here: ${known[tag]} and ${index}.`;
+      throw new LogAlarm(message, [...(before ? [before.checkpoint] : []), log.checkpoint, now.checkpoint]);
+    }
+    if (seenHere(client)?.checkpoint !== kept?.checkpoint) return await followLogHere(client, evidence, signal);
+    localStorage.setItem(keyOf(client), JSON.stringify({ ...now, tags: known } satisfies Kept));
     return undefined;
   } catch (error) {
     if (error instanceof LogAlarm) {
