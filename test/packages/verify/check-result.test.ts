@@ -197,7 +197,6 @@ const falsifications: Falsify[] = [
     statement.checksum = pick(['a'.repeat(64), statement.manifest_digest], random);
     if (random() < 0.5) for (const each of statement.decisions) each.checksum = statement.checksum;
   },
-  (statement, random) => Object.assign(statement, changedSomewhere({ ...statement }, random).changed),
 ];
 
 const lies = amount({ sample: 20, full: 1_000 });
@@ -212,6 +211,7 @@ describe(`a service that states what it likes of a result (seed ${sampleSeed})`,
       const signed = new Set(truth.statement.decisions.map((each) => textOf(truth.statement, each)));
       const lied = structuredClone(truth.statement);
       for (let times = 1 + whole(random, 3); times > 0; times -= 1) pick(falsifications, random)(lied, random);
+      if (random() < 0.2) Object.assign(lied, changedSomewhere({ ...lied }, random).changed);
       const { events, ...files } = filesOfResult(truth, lied);
       const findings = await checkEvidence({ ...files, ...(random() < 0.5 && { events }) });
       if (of(findings, 'does not hold').length > 0) continue;
