@@ -178,7 +178,7 @@ describe.runIf(program !== undefined)('the listeners of npm start', () => {
     expect([await total(), (await service.call('GET', `/d1/assets/${link.id}`)).body['state']]).toEqual([0, 'pending']);
   });
 
-  it.each(oneOf(['http://localhost', 'http://app.example.com'] as const))(
+  it.each(['http://localhost', 'http://app.example.com'])(
     'give a page of %s the API and presigned transfers alone',
     async (origin) => {
       const page = await pageOf(origin);

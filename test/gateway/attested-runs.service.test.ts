@@ -1,13 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../gateway/start-gateway.ts';
-import { amount, oneIn } from '../support/amounts.ts';
+import { amount } from '../support/amounts.ts';
 import { computationWithPolicy, machineToken, trustForgedMachines, untilAttested } from '../support/attested-agents.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
-
-beforeEach(oneIn(2));
 
 const world = sharedByTests(() => startGatewayStack({}, { ofItsOwn: true }));
 beforeAll(trustForgedMachines);

@@ -10,16 +10,13 @@ import {
 import { connect, createServer, type AddressInfo, type NetConnectOpts, type Server, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, connectivityState, credentials, status, type Server as GrpcServer } from '@grpc/grpc-js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultTimings, type GatewayTimings } from '../../gateway/session/gateway-parts.ts';
 import { Connections } from '../../gateway/connections.ts';
 import { cvmsService } from '../../gateway/wire/protocol.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 import { gatewayInProcess, testTimings } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const ping = 200;
 const pingAnswer = 3_000;

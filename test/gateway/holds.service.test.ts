@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readRegistration } from '../../shared/rows/command-stream.ts';
@@ -9,9 +9,6 @@ import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { callAs } from '../support/ready-computation.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const world = sharedByTests(startGatewayStack);
 

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const world = sharedByTests(startGatewayStack);
 

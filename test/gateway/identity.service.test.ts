@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayParts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
@@ -12,9 +12,6 @@ import { createAuthority, issueCvmCertificate } from '../../gateway/certificates
 import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
 import { systemClock } from '../../shared/runtime/deadline.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 let world: GatewayStack;
 let other: EnrolledCvm;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
@@ -9,9 +9,6 @@ import { callAs, readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const world = sharedByTests(startGatewayStack);
 

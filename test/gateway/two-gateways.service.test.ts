@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { lineRunLogs } from '../../gateway/session/run-logs.ts';
 import type { Gateway } from '../../gateway/start-gateway.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 let world: GatewayStack;
 let other: Awaited<ReturnType<GatewayStack['another']>>;

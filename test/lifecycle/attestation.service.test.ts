@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { checkEvidence } from 'computation-management-verify';
 import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
 import { tokenVerifier } from '../../shared/attestation/verify-stored.ts';
@@ -24,9 +24,6 @@ import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { repeating } from '../support/repeating-call.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 let stack: Stack;
 let alice: Call;

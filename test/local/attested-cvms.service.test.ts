@@ -9,9 +9,6 @@ import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { repeating } from '../support/repeating-call.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 let folder: string;
 let stack: Stack;

@@ -7,15 +7,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vkeyOf } from 'computation-management-transparency-log';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { descendantsOf, isAlive, ownPort } from '../support/service-process.ts';
 import { startCommand, welcome } from '../../local/start.ts';
 import { tokenCommand } from '../../tools/commands/token.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
 import { repeating } from '../support/repeating-call.ts';
-import { oneIn } from '../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
 

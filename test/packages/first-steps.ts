@@ -1,6 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { oneOf } from '../support/amounts.ts';
 import { copyCheckout } from '../support/checkout.ts';
 import { followReadme, type Surroundings } from '../support/follow-readme.ts';
 import { startInstalledRegistry } from '../support/installed-registry.ts';
@@ -64,21 +63,6 @@ export const firstSteps = {
     printed: /^HOLDS [^]*holds \(\d notes?\)\.\n$/m,
   },
 } satisfies Record<string, FirstSteps>;
-
-/**
- * The packages that are tried, besides `cms`: in a sample a third of them, which the seed chooses. `npm run check:packages` tries all, and
- * `npm run release` their tarballs.
- */
-const tried = oneOf([
-  ['service'],
-  ['client', 'verify'],
-  ['attestation', 'counted-list', 'key-release', 'transparency-log'],
-]).flat();
-
-/** Tells whether this run of the tests tries a package. */
-export function isTried(name: string): boolean {
-  return tried.includes(name);
-}
 
 /**
  * Takes the first steps with a package as its README says, in an empty folder: installs the tarball, and runs the first program.

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
-import { isTried } from '../packages/first-steps.ts';
 import { copyCheckout } from '../support/checkout.ts';
 import { ownNode } from '../support/follow-readme.ts';
 import { startInstalledRegistry } from '../support/installed-registry.ts';
@@ -43,7 +42,7 @@ async function runOn(platform: string, program: string) {
   });
 }
 
-describe.runIf(isTried('service'))('the packed service', () => {
+describe('the packed service', () => {
   it("starts in an empty folder with this machine's Node by the README's line, with its console and its data", async () => {
     const { folder, env } = packed;
     const { printed, version } = await tryService(linesWithoutCheckout().start, { folder, env });

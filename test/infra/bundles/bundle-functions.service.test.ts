@@ -1,13 +1,12 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunctions, bundleLimitOf, functionsThatVerify, type Bundle } from '../../../infra/bundles.ts';
 import { functionNames, variablesOf } from '../../../infra/service/service-function.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { bundledFunctions } from '../../support/bundled-functions.ts';
-import { oneIn } from '../../support/amounts.ts';
 import { variablesRead } from '../../support/variables-read.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 import { schedules } from '../../../shared/tasks/tasks.ts';
@@ -41,13 +40,9 @@ describe('the bundles', () => {
     expect(functionNames.filter(verifies).sort()).toEqual(functionsThatVerify);
   });
 
-  describe('loaded', () => {
-    beforeEach(oneIn(4));
-
-    it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
-      const module = (await import(/* @vite-ignore */ join(copies, name, 'index.mjs'))) as { handler: unknown };
-      expect(module.handler).toBeTypeOf('function');
-    });
+  it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
+    const module = (await import(/* @vite-ignore */ join(copies, name, 'index.mjs'))) as { handler: unknown };
+    expect(module.handler).toBeTypeOf('function');
   });
 
   it.each(functionNames)('read in %s every variable of its deployment, and none that is missing there', (name) => {

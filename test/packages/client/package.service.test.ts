@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
-import { firstSteps, isTried, takeFirstSteps } from '../first-steps.ts';
+import { firstSteps, takeFirstSteps } from '../first-steps.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 let folder: string;
@@ -93,7 +93,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.runIf(isTried('client'))('the package of the client', () => {
+describe('the package of the client', () => {
   it('runs a computation to its end as its README says, in an empty folder', () => {
     expect(printed).toMatch(firstSteps.client.printed);
   });

@@ -4,15 +4,12 @@ import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 import { withoutChanging, cmsIn } from './fake-terminal.ts';
 import { publicKey } from '../../support/ready-computation.ts';
-import { oneIn } from '../../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
 const todoOf = (count: number) => ({

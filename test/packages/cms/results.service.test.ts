@@ -5,14 +5,11 @@ import { join } from 'node:path';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { startAnsweringServer } from '../../support/answering-server.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { cmsIn } from './fake-terminal.ts';
-import { oneIn } from '../../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 let stack: Stack;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimsOfSimulatedCvms } from '../../../local/cvms/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
@@ -6,15 +6,13 @@ import type { Event } from '../../../shared/journal/event.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import type { Run } from '../../../shared/rows/run.ts';
 import { openTable } from '../../../shared/table/table.ts';
-import { amount, oneIn } from '../../support/amounts.ts';
+import { amount } from '../../support/amounts.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { watchFunctions } from '../../support/recorded-calls.ts';
 import { callAs, publicKey } from '../../support/ready-computation.ts';
 import { repeating } from '../../support/repeating-call.ts';
-
-beforeEach(oneIn(2));
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
 /** Time limits that no run exceeds during a test. A stop ends before the CVM counts as silent. */

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
@@ -9,9 +9,6 @@ import { cutOffAfter, itemsNaming } from '../../support/builders-purge.ts';
 import { allowed, aComputation, aRunOnNewCvm, endRunWith, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { tableThrough, type Command } from '../../support/embedded-table.ts';
-import { oneIn } from '../../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const stores = sharedByTests(startStores);
 

@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LocalUsers } from '../../../local/pages/local-domains.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { closedAt, closeDomain, openDomain } from '../../../shared/rows/closed-domain.ts';
@@ -15,14 +15,12 @@ import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '..
 import { type Table, getItem } from '../../../shared/table/table.ts';
 import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { fillDomain, itemsOf } from './filled-domain.ts';
-import { amount, oneIn } from '../../support/amounts.ts';
+import { amount } from '../../support/amounts.ts';
 import { contentKeys } from '../../support/builders-purge.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { systemClock } from '../../../shared/runtime/deadline.ts';
-
-beforeEach(oneIn(2));
 
 /** Domains that must not change when d1 is removed: their names begin like `d1`, or `d1` begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];

@@ -2,11 +2,11 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { canonicalJson } from 'computation-management-formats/digests';
 import { verifiesEs256 } from 'computation-management-formats/es256';
 import { parseAttestRequest, sealForTee, teeThumbprint } from 'computation-management-key-release';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { openTable } from '../../../shared/table/table.ts';
-import { amount, oneIn, sampleSeed } from '../../support/amounts.ts';
+import { amount, sampleSeed } from '../../support/amounts.ts';
 import { machineToken, trustForgedMachines, untilAttested } from '../../support/attested-agents.ts';
 import { startGatewayStack } from '../../support/gateway-stack.ts';
 import { KbsClient, type Otherwise } from '../../support/kbs-client.ts';
@@ -15,8 +15,6 @@ import { seededRandom } from '../../support/seeded-random.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import type { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
-
-beforeEach(oneIn(2));
 
 const world = sharedByTests(() => startGatewayStack());
 beforeAll(trustForgedMachines);

@@ -4,14 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { cvmCommand } from '../../../tools/commands/cvm.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { readyComputation } from '../../support/ready-computation.ts';
 import { killServices, startService } from '../../support/service-process.ts';
-import { oneIn } from '../../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 const directory = mkdtempSync(join(tmpdir(), 'cvm-'));
 afterEach(() => killServices());

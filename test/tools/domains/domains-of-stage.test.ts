@@ -10,9 +10,6 @@ import { type AnsweringPool, startAnsweringPool, startAnsweringStacks } from '..
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
 import { itemsOf } from '../../shared/domains/filled-domain.ts';
 import { testClock } from '../../support/test-clock.ts';
-import { oneIn } from '../../support/amounts.ts';
-
-beforeEach(oneIn(2));
 
 let stores: Stores;
 let pool: AnsweringPool;
