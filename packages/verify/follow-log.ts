@@ -104,6 +104,32 @@ function alarm(said: (why: string) => string, checkpoints: readonly string[]) {
 }
 
 /**
+ * Adds the tags of runs that evidence shows to those that a party knows.
+ * @param log the log, as `followLog` returned it
+ * @param known the index of the known entry of each tag, in hex. Null where it is not known yet
+ * @param checkpoints the signed notes that prove the alarm
+ * @throws LogAlarm if a tag has two entries
+ */
+export function withTags(
+  log: SeenLog,
+  known: Readonly<Record<string, number | null>>,
+  shown: Iterable<readonly [tag: string, index: number | null]>,
+  checkpoints: readonly string[],
+): Record<string, number | null> {
+  const tags = { ...known };
+  for (const [tag, index] of shown) {
+    const earlier = (tags[tag] ??= index);
+    if (earlier !== null && index !== null && earlier !== index) throw secondEntry(log, tag, [earlier, index], checkpoints);
+  }
+  return tags;
+}
+
+function secondEntry({ origin }: SeenLog, tag: string, [one, other]: [number, number], checkpoints: readonly string[]): LogAlarm {
+  const places = `${one} and ${other}`;
+  return new LogAlarm(`The log ${quoted(origin)} has two entries of ${tag}, which is known here: ${places}.`, checkpoints);
+}
+
+/**
  * Looks in the entries of a log for second entries of tags that a party knows. Reads the entries from an index on, and checks that they are
  * those of the checkpoint.
  * @param log the log, as `followLog` returned it
@@ -112,11 +138,12 @@ function alarm(said: (why: string) => string, checkpoints: readonly string[]) {
  * @throws LogAlarm if a tag has two entries, or the tiles are not those of the checkpoint
  */
 export async function findSecondEntries(
-  { origin, checkpoint }: SeenLog,
+  log: SeenLog,
   from: number,
   tags: ReadonlyMap<string, number | null>,
   readTile: ReadTile,
 ): Promise<Map<string, number | null>> {
+  const { origin, checkpoint } = log;
   const { size, root } = checkpointIn(checkpoint);
   const found = new Map(tags);
   const hidden = alarm((why) => `The log ${quoted(origin)} does not show its entries: ${why}`, [checkpoint]);
@@ -130,10 +157,7 @@ export async function findSecondEntries(
     if (!found.has(tag)) continue;
     const index = found.get(tag) ?? from + at;
     // defence
-    if (index !== from + at) {
-      const places = `${index} and ${from + at}`;
-      throw new LogAlarm(`The log ${quoted(origin)} has two entries of ${tag}, which is known here: ${places}.`, [checkpoint]);
-    }
+    if (index !== from + at) throw secondEntry(log, tag, [index, from + at], [checkpoint]);
     found.set(tag, index);
   }
   return found;

@@ -11,5 +11,5 @@ export {
   parseJson,
   UnreadableError,
 } from './evidence-files.ts';
-export { findSecondEntries, followLog, LogAlarm, logOfEvidence } from './follow-log.ts';
+export { findSecondEntries, followLog, LogAlarm, logOfEvidence, withTags } from './follow-log.ts';
 export { exitCodeOf, type Finding, formatFindings, sumOf } from './finding.ts';

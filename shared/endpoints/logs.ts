@@ -40,6 +40,6 @@ export const readLogsRoute = {
   description:
     'Open to the owner and, of the run, to the result consumers and the creators of assets: creators who are no consumers only if the ' +
     'computation had an `approval` other than `none`, or `providers`. Returns 403 with the reason `logs_not_shared` for everyone if the ' +
-    '`log_access` with which the run started is `none`. If its result is reviewed, its reviewers read the log, and alone until the release. Up to 8 MiB of a run are kept, for 30 days. To watch a run, send `wait=20`, each ' +
-    'time with the `next` of the last response as `after`. A page may be empty although more lines follow.',
+    '`log_access` with which the run started is `none`. If its result is reviewed, its reviewers read the log, and alone until the ' +
+    'release. Up to 8 MiB of a run are kept, for 30 days. To watch a run, send `wait=20`, each time with the `next` of the last response as `after`. A page may be empty although more lines follow.',
 } as const satisfies Route;

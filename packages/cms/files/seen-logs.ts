@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readLog } from 'computation-management-client';
-import { followLog, LogAlarm, type SeenLog } from 'computation-management-verify';
+import { followLog, LogAlarm, type SeenLog, withTags } from 'computation-management-verify';
 import { shellWord } from 'computation-management-words';
 import * as v from 'valibot';
 import type { Context } from '../context/context.ts';
@@ -62,21 +62,17 @@ async function follow(context: Context, { server, shown, tags = [] }: Contact): 
     const before = isAnew ? undefined : kept;
     const [first, ...others] = before ? [before, ...shown] : shown;
     if (!first) return undefined;
-    const seen = await followLog([first, ...others], published, tilesOf(server, signal)).catch(async (error: unknown) => {
+    const { checked = 0, tags: known = {} } = before ?? {};
+    const checkpoints = [...[first, ...others].map(({ checkpoint }) => checkpoint), published];
+    const follows = async () => {
+      const seen = await followLog([first, ...others], published, tilesOf(server, signal));
+      return { ...seen, tags: withTags(seen, known, tags, checkpoints) };
+    };
+    const seen = await follows().catch(async (error: unknown) => {
       throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
     });
-    const { checked = 0 } = before ?? {};
-    const known = { ...before?.tags };
     const isNew = tags.some(([tag]) => !(tag in known));
-    for (const [tag, index] of tags) known[tag] ??= index;
-    const second = tags.find(([tag, index]) => index !== null && index !== known[tag]);
-    if (second) {
-      const [tag, index] = second;
-      const message = `The log ${seen.origin} has two entries of ${tag}, which is known here: ${known[tag]} and ${index}.`;
-      const checkpoints = [first, ...others, seen].map(({ checkpoint }) => checkpoint);
-      throw await saveAlarm(context, server, new LogAlarm(message, checkpoints));
-    }
-    const next = { ...seen, checked: isNew ? 0 : checked, tags: known };
+    const next = { ...seen, checked: isNew ? 0 : checked };
     if (await replacePin(context, server, kept, next)) return next;
   }
 }

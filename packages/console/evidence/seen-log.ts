@@ -1,11 +1,11 @@
 import { type Client, isLoopback, readLog } from 'computation-management-client';
-import { followLog, LogAlarm, logOfEvidence, type SeenLog, UnreadableError } from 'computation-management-verify';
+import { followLog, LogAlarm, logOfEvidence, type SeenLog, UnreadableError, withTags } from 'computation-management-verify';
 import { saveFile } from '../show/save-file.ts';
 
 const keyOf = ({ baseUrl }: Client) => `console.log.${baseUrl}`;
 
 /** A log as this browser has seen it, with the index of the entry of each tag that is known here, in hex. */
-type Kept = SeenLog & { tags: Record<string, number> };
+type Kept = SeenLog & { tags: Record<string, number | null> };
 
 /** Returns what this browser keeps of the log of a service. Undefined if it has seen none. */
 function seenHere(client: Client): Kept | undefined {
@@ -30,14 +30,10 @@ export async function followLogHere(client: Client, evidence: string, signal?: A
     const before = isAnew ? undefined : kept;
     const published = new TextDecoder().decode(await read('checkpoint'));
     const now = await followLog(before ? [before, log] : [log], published, read);
-    const known = { ...before?.tags };
-    for (const [tag, index] of tags) {
-      if (index === null || (known[tag] ??= index) === index) continue;
-      const message = `The log ${log.origin} has two entries of ${tag}, which is known here: ${known[tag]} and ${index}.`;
-      throw new LogAlarm(message, [...(before ? [before.checkpoint] : []), log.checkpoint, now.checkpoint]);
-    }
+    const checkpoints = [...(before ? [before.checkpoint] : []), log.checkpoint, published];
+    const next: Kept = { ...now, tags: withTags(now, before?.tags ?? {}, tags, checkpoints) };
     if (seenHere(client)?.checkpoint !== kept?.checkpoint) return await followLogHere(client, evidence, signal);
-    localStorage.setItem(keyOf(client), JSON.stringify({ ...now, tags: known } satisfies Kept));
+    localStorage.setItem(keyOf(client), JSON.stringify(next));
     return undefined;
   } catch (error) {
     if (error instanceof LogAlarm) {
