@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ConditionalCheckFailedException,
@@ -9,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { constructStack } from '@smithy/core/client';
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { type Dispatcher, Pool } from 'undici';
 import { clientLimits, maxAttempts, pauseBefore } from '../../shared/runtime/clients.ts';
 import { maxTimeInMilliseconds, untilAborted } from '../../shared/runtime/deadline.ts';
 import type { TableClient } from '../../shared/table/table.ts';
@@ -30,14 +30,15 @@ interface Options {
  * fails as if nobody listened there, and the client repeats the call.
  */
 export function engineClient(endpoint: string, isListening: () => boolean): TableClient {
-  const agent = new Agent({ keepAlive: true });
+  const { requestTimeout } = clientLimits;
+  const pool = new Pool(endpoint, { headersTimeout: requestTimeout, bodyTimeout: requestTimeout });
   const middlewareStack = constructStack<Input, object>();
   const call = async (action: string, input: Input, signal: AbortSignal | undefined): Promise<object> => {
     const body = JSON.stringify(withAttributes(input, attributesOf));
     for (let attempt = 1; ; attempt++) {
       try {
         if (!isListening()) throw Object.assign(new Error('The DynamoDB engine does not listen.'), { code: 'ECONNREFUSED' });
-        const answer = await post(agent, endpoint, { action, body, signal });
+        const answer = await post(pool, { action, body, signal });
         if (answer.status !== 200) throw exceptionOf(answer);
         return withAttributes(JSON.parse(answer.body) as Input, valuesOf);
       } catch (error) {
@@ -56,7 +57,7 @@ export function engineClient(endpoint: string, isListening: () => boolean): Tabl
     };
     return (await middlewareStack.resolve(callEngine, { commandName: name })({ input })).output;
   };
-  return { send, middlewareStack, destroy: () => agent.destroy() } as unknown as TableClient;
+  return { send, middlewareStack, destroy: () => void pool.destroy() } as unknown as TableClient;
 }
 
 type Call = (action: string, input: Input, signal: AbortSignal | undefined) => Promise<object>;
@@ -126,32 +127,48 @@ const headers = {
 };
 
 function post(
-  agent: Agent,
-  endpoint: string,
+  pool: Pool,
   { action, body, signal }: { action: string; body: string; signal: AbortSignal | undefined },
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request(
-      endpoint,
+    let controller: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    const chunks: Buffer[] = [];
+    const abort = () => {
+      const aborted = Object.assign(new Error('The call was aborted.', { cause: signal?.reason }), { name: 'AbortError' });
+      controller?.abort(aborted);
+      reject(aborted);
+    };
+    if (signal?.aborted) return abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    pool.dispatch(
+      { path: '/', method: 'POST', headers: { ...headers, 'x-amz-target': `DynamoDB_20120810.${action}` }, body },
       {
-        agent,
-        method: 'POST',
-        headers: { ...headers, 'x-amz-target': `DynamoDB_20120810.${action}`, 'content-length': Buffer.byteLength(body) },
-        timeout: clientLimits.requestTimeout,
-        ...(signal ? { signal } : {}),
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.once('error', reject);
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+        onRequestStart: (started) => {
+          controller = started;
+          if (signal?.aborted) started.abort(new Error('The call was aborted.'));
+        },
+        onResponseStart: (_, code) => void (status = code),
+        onResponseData: (_, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => {
+          signal?.removeEventListener('abort', abort);
+          resolve({ status, body: Buffer.concat(chunks).toString() });
+        },
+        onResponseError: (_, error) => {
+          signal?.removeEventListener('abort', abort);
+          reject(asOfNode(error));
+        },
       },
     );
-    sent.once('timeout', () =>
-      sent.destroy(Object.assign(new Error('The DynamoDB engine is silent.'), { name: 'TimeoutError' })),
-    );
-    sent.once('error', reject);
-    sent.end(body);
+  });
+}
+
+/** Returns an error of a connection with a code that the SDK of AWS knows: undici has its own for one that broke or is silent. */
+function asOfNode(error: Error): Error {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (!code.startsWith('UND_ERR_')) return error;
+  return Object.assign(new Error(`The DynamoDB engine does not answer: ${error.message}`, { cause: error }), {
+    code: 'ECONNRESET',
   });
 }
 

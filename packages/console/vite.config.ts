@@ -135,6 +135,8 @@ export default defineConfig({
     target: 'es2023',
     chunkSizeWarningLimit: 1_500,
     rolldownOptions: {
+      // What two screens use is one file. Otherwise a browser loads some 50 small ones for the first screen.
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
       onLog: (level, log, report) => {
         // Cloudscape marks its components for servers that render React. There is none here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
