@@ -24,7 +24,7 @@ import { aCvm, fillWorld, taskToken } from './bench-world.ts';
 const root = join(import.meta.dirname, '../..');
 const service = /^(functions|shared|packages)\//;
 
-const stores = await startStores();
+const stores = await startStores({ bySdk: true });
 setTestEnvironment(stores.endpoints);
 replaceClient(tokenVerifier, withTestRoots(forgeSnp().options.roots ?? []).verifyToken);
 const invoke = localFunctions({});

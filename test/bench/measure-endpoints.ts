@@ -45,7 +45,7 @@ interface Case {
  * @throws Error if a case fails
  */
 export async function measureEndpoints(): Promise<Measurement[]> {
-  const stores = await startStores({ latencyInMilliseconds: 5 });
+  const stores = await startStores({ latencyInMilliseconds: 5, bySdk: true });
   try {
     setTestEnvironment(stores.endpoints);
     const invoke = localFunctions({ clock: testClock({ skipsWaits: true }) });

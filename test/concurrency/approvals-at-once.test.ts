@@ -32,7 +32,7 @@ import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { getItems } from '../../shared/table/table.ts';
 
-const stores = sharedByTests(() => startStores({ ofOneMachine: true }));
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 

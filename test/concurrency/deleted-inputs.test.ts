@@ -20,7 +20,7 @@ import { sharedByTests } from '../support/shared-by-tests.ts';
 import { stepThrough } from '../support/stepped-calls.ts';
 import { readRun } from '../../shared/rows/run.ts';
 
-const stores = sharedByTests(() => startStores({ ofOneMachine: true }));
+const stores = sharedByTests(startStores);
 
 const cvmId = 'cvm-1';
 /** The milliseconds for which a start waits for a deletion, which may have died. */

@@ -61,7 +61,7 @@ export interface Stores {
   stop: () => Promise<void>;
 }
 
-export async function startStores(options: { latencyInMilliseconds?: number; ofOneMachine?: boolean } = {}): Promise<Stores> {
+export async function startStores(options: { latencyInMilliseconds?: number; bySdk?: boolean } = {}): Promise<Stores> {
   const embedded = await startEmbeddedTable(options);
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const document = documentAt(proxy.endpoint, { maxAttempts: 1 });

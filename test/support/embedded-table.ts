@@ -40,15 +40,16 @@ export interface EmbeddedTable {
 }
 
 /**
- * Starts an engine with a new table, used through the real SDK.
- * @param options.ofOneMachine whether `npm test` uses it through the client of one machine instead, which takes half the processor time
+ * Starts an engine with a new table, used through the client of one machine: it takes half of the SDK's processor time, and
+ * test/local/dynamodb/engine-client.service.test.ts holds it against the SDK. Tests in full use the SDK.
+ * @param options.bySdk whether `npm test` uses the table through the SDK too, as on AWS: for tests of the table itself
  */
-export async function startEmbeddedTable({ ofOneMachine = false } = {}): Promise<EmbeddedTable> {
+export async function startEmbeddedTable({ bySdk = false } = {}): Promise<EmbeddedTable> {
   const engine = await startDynamoDb();
   const name = local.tableName; // the name that setEnvironment sets for the functions
   await createTable(engine.endpoint, name);
-  const isOfOneMachine = amount({ sample: ofOneMachine, full: false });
-  const document = isOfOneMachine ? engineClient(engine.endpoint, () => true) : documentAt(engine.endpoint);
+  const isBySdk = amount({ sample: bySdk, full: true });
+  const document = isBySdk ? documentAt(engine.endpoint) : engineClient(engine.endpoint, () => true);
   return {
     table: { name, document, deadline: patientDeadline, clock: patientClock },
     endpoint: engine.endpoint,

@@ -15,7 +15,7 @@ interface Bucket {
   LifecycleConfiguration: { Rules: { ExpirationInDays?: number; Prefix?: string }[] };
 }
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: { state } }) => {
   const isKept = stage.removalPolicy !== RemovalPolicy.DESTROY;

@@ -12,7 +12,7 @@ import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { readSettled } from '../../../shared/table/transaction.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 /** The table as the SDK sees it, and as the engine's own client does. */
 function tables(): { bySdk: Table; byEngineClient: Table } {

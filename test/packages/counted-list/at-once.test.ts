@@ -26,7 +26,7 @@ let table: Table;
 beforeAll(async () => {
   [aws, embedded] = await Promise.all([
     startAwsTable({ transactionInMilliseconds: 8, betweenReadsInMilliseconds: 2, seed }),
-    startEmbeddedTable(),
+    startEmbeddedTable({ bySdk: true }),
   ]);
   table = { ...embedded.table, clock: passing };
 });

@@ -9,7 +9,7 @@ import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.t
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { PlainList, settle } from './plain-list.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 let time = Date.parse('2026-01-01T00:00:00Z');
 const pass = (milliseconds: number) => void (time += milliseconds);
 const withClock = (): Table => ({ ...embedded.table, clock: { now: () => time, wait: async (span) => pass(span) } });

@@ -10,7 +10,7 @@ let time = Date.parse('2026-01-01T00:00:00Z');
 const pass = (milliseconds: number) => void (time += milliseconds);
 let table: Table;
 beforeAll(async () => {
-  embedded = await startEmbeddedTable({ ofOneMachine: true });
+  embedded = await startEmbeddedTable();
   table = { ...embedded.table, clock: { now: () => time, wait: async (milliseconds) => pass(milliseconds) } };
 });
 afterAll(() => embedded.stop());

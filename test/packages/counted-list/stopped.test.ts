@@ -10,7 +10,7 @@ import { PlainList, values } from './plain-list.ts';
 
 beforeEach(oneIn(2));
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 const random = seededRandom(sampleSeed);
 
 const changesPerSecond = amount({ sample: 60, full: 150 });

@@ -37,7 +37,7 @@ const mostMilliseconds = 3_000;
  */
 const mostMillisecondsInList = 60_000;
 
-const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5, ofOneMachine: true }));
+const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
 
 const domain = 'd1';
 const isGone = { code: 'not_found' };

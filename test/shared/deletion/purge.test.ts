@@ -29,7 +29,7 @@ import { queryPrefix } from '../../../shared/table/table.ts';
 import { readDefinition } from '../../../shared/rows/definition.ts';
 import { readComputation } from '../../../shared/rows/computation.ts';
 
-const stores = sharedByTests(() => startStores({ ofOneMachine: true }));
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });

@@ -37,7 +37,7 @@ let stores: Stores;
 let users: LocalUsers;
 let storage: DomainStorage;
 beforeAll(async () => {
-  stores = await startStores({ ofOneMachine: true });
+  stores = await startStores();
   users = new LocalUsers(undefined);
   storage = {
     clock: systemClock,
@@ -230,7 +230,7 @@ describe('the removal of a domain', () => {
   });
 });
 
-const embedded = sharedByTests(() => startEmbeddedTable({ ofOneMachine: true }));
+const embedded = sharedByTests(startEmbeddedTable);
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const hour = 3_600_000;

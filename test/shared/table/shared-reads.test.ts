@@ -36,7 +36,7 @@ describe('questions of one turn', () => {
   });
 });
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 let table: Table;
 beforeAll(() => {
   table = embedded.table;

@@ -11,7 +11,7 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { parseStored } from '../../../shared/table/stored.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 describe('the client of the table', () => {
   it('has the middleware of the SDK that documentClient removes', () => {

@@ -25,7 +25,7 @@ import { scan } from '../../support/inconsistencies.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 const put = (sk: number, more = {}) => ({ put: { Item: { ...writableKey('p', String(sk)), ...more } } });
 

@@ -38,7 +38,7 @@ import {
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 
-const stores = sharedByTests(() => startStores({ ofOneMachine: true }));
+const stores = sharedByTests(startStores);
 
 let domains = 0;
 const newDomain = () => `d${++domains}`;

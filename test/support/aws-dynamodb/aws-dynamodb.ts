@@ -144,7 +144,7 @@ export interface AwsTable {
 
 /** Starts an engine with a new table behind the front. `maxAttempts` is the SDK's: 1 shows each error. Default 3. */
 export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?: number } = {}): Promise<AwsTable> {
-  const embedded = await startEmbeddedTable();
+  const embedded = await startEmbeddedTable({ bySdk: true });
   const front = await startAwsDynamoDb(embedded.endpoint, options);
   const document = documentAt(front.endpoint, { maxAttempts: options.maxAttempts ?? 3 });
   return {
