@@ -5,9 +5,11 @@ import { type ConsoleWorld, signIn } from './console-world.ts';
 
 /** The budget of the first load: scripts, styles and fonts, as CloudFront compresses them. */
 const mostKilobytes = 650;
+/** The most files of the first load: each of them costs a request. */
+const mostFiles = 20;
 
 export function tellOfTheFirstLoad(world: () => ConsoleWorld): void {
-  it(`loads less than ${mostKilobytes} KB, compressed, until the list of computations is shown, and says meanwhile that it opens`, async () => {
+  it(`loads less than ${mostKilobytes} KB, compressed, in at most ${mostFiles} files until the list of computations is shown, and says meanwhile that it opens`, async () => {
     const page = await world().openTab();
     const loaded: Response[] = [];
     page.on('response', (response) => {
@@ -40,5 +42,6 @@ export function tellOfTheFirstLoad(world: () => ConsoleWorld): void {
     expect([...sizes.keys()].some((url) => url.endsWith('.css'))).toBe(true);
     expect(kilobytes).toBeGreaterThan(100); // else something was not counted
     expect(kilobytes).toBeLessThan(mostKilobytes);
+    expect(sizes.size).toBeLessThanOrEqual(mostFiles);
   });
 }
