@@ -30,8 +30,8 @@ interface Options {
  * fails as if nobody listened there, and the client repeats the call.
  */
 export function engineClient(endpoint: string, isListening: () => boolean): TableClient {
-  const { requestTimeout } = clientLimits;
-  const pool = new Pool(endpoint, { headersTimeout: requestTimeout, bodyTimeout: requestTimeout });
+  const { connectionTimeout: timeout, requestTimeout } = clientLimits;
+  const pool = new Pool(endpoint, { connect: { timeout }, headersTimeout: requestTimeout, bodyTimeout: requestTimeout });
   const middlewareStack = constructStack<Input, object>();
   const call = async (action: string, input: Input, signal: AbortSignal | undefined): Promise<object> => {
     const body = JSON.stringify(withAttributes(input, attributesOf));
@@ -146,7 +146,7 @@ function post(
       {
         onRequestStart: (started) => {
           controller = started;
-          if (signal?.aborted) started.abort(new Error('The call was aborted.'));
+          if (signal?.aborted) abort();
         },
         onResponseStart: (_, code) => void (status = code),
         onResponseData: (_, chunk) => void chunks.push(chunk),
@@ -163,10 +163,13 @@ function post(
   });
 }
 
+/** The codes of undici for a connection that broke, or on which nothing comes. */
+const codesOfConnections = ['SOCKET', 'CONNECT_TIMEOUT', 'HEADERS_TIMEOUT', 'BODY_TIMEOUT'].map((name) => `UND_ERR_${name}`);
+
 /** Returns an error of a connection with a code that the SDK of AWS knows: undici has its own for one that broke or is silent. */
 function asOfNode(error: Error): Error {
   const { code = '' } = error as NodeJS.ErrnoException;
-  if (!code.startsWith('UND_ERR_')) return error;
+  if (!codesOfConnections.includes(code)) return error;
   return Object.assign(new Error(`The DynamoDB engine does not answer: ${error.message}`, { cause: error }), {
     code: 'ECONNRESET',
   });

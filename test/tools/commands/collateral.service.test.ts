@@ -9,7 +9,7 @@ import { forgeCertificate, number, spec } from '../../packages/attestation/forge
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 const vector = (name: string) => join(import.meta.dirname, '../../packages/attestation/vectors', name);
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -14,7 +14,7 @@ import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { testClock } from '../../support/test-clock.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 const command = join(import.meta.dirname, '../../../tools/commands/maintain-index.ts');
 
 async function runIndex(...args: string[]) {
