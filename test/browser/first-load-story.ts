@@ -6,7 +6,7 @@ import { type ConsoleWorld, signIn } from './console-world.ts';
 /** The budget of the first load: scripts, styles and fonts, as CloudFront compresses them. */
 const mostKilobytes = 650;
 /** The most files of the first load: each of them costs a request. */
-const mostFiles = 20;
+const mostFiles = 15;
 
 export function tellOfTheFirstLoad(world: () => ConsoleWorld): void {
   it(`loads less than ${mostKilobytes} KB, compressed, in at most ${mostFiles} files until the list of computations is shown, and says meanwhile that it opens`, async () => {

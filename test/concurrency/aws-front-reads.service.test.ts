@@ -48,7 +48,7 @@ let table: Table;
 beforeAll(async () => {
   engine = await startDynamoDb();
   process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
-  stores = await startStores();
+  stores = await startStores({ bySdk: true });
   front = await startAwsDynamoDb(engine.endpoint, { clock });
   const document = documentAt(front.endpoint);
   table = { name: stores.table.name, document, deadline: patientDeadline };

@@ -46,7 +46,7 @@ let throughFront: Stores;
 beforeAll(async () => {
   engine = await startDynamoDb();
   process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
-  stores = await startStores();
+  stores = await startStores({ bySdk: true });
   front = await startAwsDynamoDb(engine.endpoint, { clock, transactionInMilliseconds: 15, limits: unitLimitsOfAws });
   const document = documentAt(front.endpoint, { maxAttempts: 6 });
   table = { name: stores.table.name, document, deadline: patientDeadline, clock };

@@ -17,7 +17,7 @@ import { sharedByTests } from '../support/shared-by-tests.ts';
 import { listComputations } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/rows/computation.ts';
 
-const stores = sharedByTests(startStores);
+const stores = sharedByTests(() => startStores({ bySdk: true }));
 
 const domain = 'd1';
 const clone = (model: Model) => structuredClone(model);

@@ -27,7 +27,7 @@ const runIds = Array.from({ length: count }, (_, number) => numberedId(number));
 
 let embedded: EmbeddedTable;
 beforeAll(async () => {
-  embedded = await startEmbeddedTable();
+  embedded = await startEmbeddedTable({ bySdk: true });
   await putAll(
     embedded.table,
     runIds.map((id, number) => claimOf(id, number)),
@@ -91,7 +91,7 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
   });
 
   it('finds a lost execution behind 110 suspects that are being stopped, which take two calls each', async () => {
-    const other = await startEmbeddedTable();
+    const other = await startEmbeddedTable({ bySdk: true });
     const suspects = 110;
     const claims = Array.from({ length: 170 }, (_, number) => {
       return claimOf(numberedId(number), number, { isSuspect: number < suspects });

@@ -42,7 +42,8 @@ export interface EmbeddedTable {
 /**
  * Starts an engine with a new table, used through the client of one machine: it takes half of the SDK's processor time, and
  * test/local/dynamodb/engine-client.service.test.ts holds it against the SDK. Tests in full use the SDK.
- * @param options.bySdk whether `npm test` uses the table through the SDK too, as on AWS: for tests of the table itself
+ * @param options.bySdk whether `npm test` uses the table through the SDK too, as on AWS: for tests of the table itself, and
+ *   of single writes at the same moment, which the client of one machine sends together
  */
 export async function startEmbeddedTable({ bySdk = false } = {}): Promise<EmbeddedTable> {
   const engine = await startDynamoDb();

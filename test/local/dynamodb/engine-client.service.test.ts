@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,7 +8,7 @@ import { maxAttempts } from '../../../shared/runtime/clients.ts';
 import { type Table, getItem, getItems, queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { readSettled } from '../../../shared/table/transaction.ts';
@@ -166,6 +167,21 @@ describe('the client of the engine', () => {
     expect(server.received).toHaveLength(4);
     const caller = new AbortController();
     server.answerWith(() => caller.abort()); // the request has arrived
+    await expect(client.send(get, { abortSignal: caller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('repeats what is not answered, or not to the end, and ends in the middle of an answer at the signal of its caller', async () => {
+    const { client, server } = await clientOfEngine(() => true);
+    const half = (response: ServerResponse) => response.writeHead(200, { 'content-length': 100 }).write('{"Item":');
+    server.answerWith(silence, (_, response) => half(response), status(200, '{"Item":{"pk":{"S":"b"}}}'));
+    expect((await client.send(get)).Item).toEqual({ pk: 'b' });
+    expect(server.received).toHaveLength(3);
+    const caller = new AbortController();
+    server.answerWith((_, response) => {
+      half(response);
+      setImmediate(() => caller.abort());
+    });
     await expect(client.send(get, { abortSignal: caller.signal })).rejects.toMatchObject({ name: 'AbortError' });
     expect(server.received).toHaveLength(1);
   });

@@ -33,7 +33,7 @@ import {
 } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-const stores = sharedByTests(startStores);
+const stores = sharedByTests(() => startStores({ bySdk: true }));
 const domain = 'd1';
 const { now } = byAlice;
 const byBob = { by: 'bob', now, permit: allowed };

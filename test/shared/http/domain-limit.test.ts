@@ -112,7 +112,7 @@ describe('DomainLimit', () => {
   });
 });
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const take = (domain: string, tokens: number, now: number, user = 'alice') =>

@@ -6,7 +6,7 @@ import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { testClock } from '../../support/test-clock.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 const ownWait = (fields: Partial<Wait> = {}) => aWait({ endpoint: `tests/${randomUUID()}`, ...fields });
 

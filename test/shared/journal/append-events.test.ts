@@ -34,7 +34,7 @@ it.each([
   expect(types.map(isOwnEvent)).toEqual(types.map(() => isOwn));
 });
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 const many = (count: number) => Array.from({ length: count }, () => anEvent());
 

@@ -6,7 +6,7 @@ import { putItem } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
 
 /** Asks a user's broker at second 0, and returns how the user answers. */

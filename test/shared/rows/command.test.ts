@@ -7,7 +7,7 @@ import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { queryPartition, type Item } from '../../../shared/table/table.ts';
 
-const embedded = sharedByTests(startEmbeddedTable);
+const embedded = sharedByTests(() => startEmbeddedTable({ bySdk: true }));
 
 const now = '2026-01-01T00:00:00.000Z';
 const at = (second: string) => `2026-01-01T00:00:${second}Z`;
