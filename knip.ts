@@ -14,7 +14,7 @@ const config: KnipConfig = {
         // What the code starts as a process of its own.
         'gateway/main.ts',
         'gateway/**/{issue-certificate,start-bundle}.ts',
-        'test/rehearse/{changed-app,aws-redirect}.ts',
+        'test/rehearse/{changed-app,aws-redirect,send-mail}.ts',
         'test/agents/relay.ts',
         'test/packages/simulated-cvm/make-test-machine.ts',
         'test/support/run-gateway.ts',
