@@ -1,34 +1,38 @@
 import { parseArgs } from 'node:util';
-import { refuse, withdrawApproval } from '../../../shared/approvals/approve.ts';
-import { createAsset } from '../../../shared/assets/create-asset.ts';
-import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
-import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
-import { updateAsset } from '../../../shared/assets/update-asset.ts';
-import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
-import { listComputations } from '../../../shared/computations/describe-computation.ts';
-import { updateComputation } from '../../../shared/computations/update-computation.ts';
-import { decideResult } from '../../../shared/results/decide-result.ts';
-import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
-import { computationKey, fieldsOf, type StoredComputation, storedComputation } from '../../../shared/rows/computation.ts';
-import { readLinkedIds } from '../../../shared/rows/link.ts';
-import { readInputs } from '../../../shared/rows/manifest.ts';
-import { ServiceError } from '../../../shared/runtime/errors.ts';
-import { inParallel } from '../../../shared/runtime/in-parallel.ts';
-import type { StreamBatch } from '../../../shared/table/fold-lists.ts';
-import { listKeys, lists } from '../../../shared/table/keys.ts';
-import { parseStored } from '../../../shared/table/stored.ts';
-import { getItem, queryPrefix } from '../../../shared/table/table.ts';
-import { followTodo, recheckTodo } from '../../../shared/todo/follow-changes.ts';
-import { readTodo } from '../../../shared/todo/read-todo.ts';
-import { nextExpiry, type Task, tasksOf } from '../../../shared/todo/tasks-of.ts';
-import { aComputation, aKey, allowed, anApproval, aReviewedRun, noKey, startStores } from '../../support/builders-store.ts';
-import { seededRandom, shuffled } from '../../support/seeded-random.ts';
-import { setTestEnvironment } from '../../support/test-environment.ts';
-import { streamOf } from '../../support/table-stream.ts';
+import { refuse, withdrawApproval } from '../../shared/approvals/approve.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { createComputation } from '../../shared/computations/create-computation.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { listComputations } from '../../shared/computations/describe-computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { decideResult } from '../../shared/results/decide-result.ts';
+import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
+import { computationKey, fieldsOf, type StoredComputation, storedComputation } from '../../shared/rows/computation.ts';
+import { find } from '../../shared/find/find.ts';
+import { indexChangedNames } from '../../shared/find/index-names.ts';
+import { readLinkedIds } from '../../shared/rows/link.ts';
+import { readInputs } from '../../shared/rows/manifest.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
+import { inParallel } from '../../shared/runtime/in-parallel.ts';
+import type { StreamBatch } from '../../shared/table/fold-lists.ts';
+import { listKeys, lists } from '../../shared/table/keys.ts';
+import { parseStored } from '../../shared/table/stored.ts';
+import { getItem, queryPrefix } from '../../shared/table/table.ts';
+import { followTodo, recheckTodo } from '../../shared/todo/follow-changes.ts';
+import { readTodo } from '../../shared/todo/read-todo.ts';
+import { nextExpiry, type Task, tasksOf } from '../../shared/todo/tasks-of.ts';
+import { aKey, computationFields, allowed, anApproval, aReviewedRun, noKey, startStores } from '../support/builders-store.ts';
+import { seededRandom, shuffled } from '../support/seeded-random.ts';
+import { setTestEnvironment } from '../support/test-environment.ts';
+import { streamOf } from '../support/table-stream.ts';
 
 /**
- * Compares what waits for users of a large domain with a full count, after each of many random histories, while the changes are followed
- * beside them; then after a time in which nothing was followed. Exits with 1 at the first difference, and says how to repeat it.
+ * Compares what waits for users of a large domain, and what a search finds in it, with a full count, after each of many random histories, while
+ * the changes are followed beside them; then after a time in which nothing was followed. Exits with 1 at the first difference, and says how to
+ * repeat it.
  */
 const { values } = parseArgs({
   options: {
@@ -36,6 +40,7 @@ const { values } = parseArgs({
     users: { type: 'string', default: '500' },
     histories: { type: 'string', default: '2000' },
     changes: { type: 'string', default: '10' }, // of a history
+    questions: { type: 'string', default: '300' }, // of each kind: words, parts of words, whole names
     missed: { type: 'string', default: '180000' }, // changes that nobody follows: 50 a second for an hour
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
@@ -45,6 +50,7 @@ const size = {
   users: Number(values.users),
   histories: Number(values.histories),
   changes: Number(values.changes),
+  questions: Number(values.questions),
   missed: Number(values.missed),
 };
 const random = seededRandom(Number(values.seed));
@@ -52,6 +58,28 @@ const domain = 'large';
 const users = [...Array.from({ length: size.users - 2 }, (_, index) => `user-${index}`), 'alice', 'olga'];
 const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
 const some = () => [...new Set(Array.from({ length: Math.floor(random() * 4) }, () => pick(users)))];
+
+const letters = [
+  'Diabetes',
+  'Größe',
+  'Region',
+  'ΟΔΌΣ',
+  'İzmir',
+  'ﬁber',
+  'Ⅳ',
+  'čaj',
+  '東京',
+  'Éire',
+  'x',
+  '2026',
+  'naïve',
+  'Straße',
+];
+const vocabulary = letters.flatMap((word) => Array.from({ length: 40 }, (_, index) => `${word}${index === 0 ? '' : index}`));
+const aName = () => {
+  const words = Array.from({ length: 1 + Math.floor(random() * 10) }, () => pick(vocabulary));
+  return words.join(pick([' ', ', ', ' - ', '/'])).slice(0, 200);
+};
 
 const started = performance.now();
 const say = (text: string) => console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}`);
@@ -94,6 +122,7 @@ async function count(id: string): Promise<void> {
 
 /** Makes a random change. What the service refuses changes nothing. @returns the computations that may have changed, and whether any did */
 async function change(): Promise<{ touched: string[]; isMade: boolean }> {
+  time += 1_000;
   const [now, by] = [timeNow(), pick(users)];
   const acting = { by, now, permit: allowed };
   const id = pick(ids);
@@ -115,7 +144,12 @@ async function change(): Promise<{ touched: string[]; isMade: boolean }> {
       by,
       now,
       decide: (stored) => ({
-        fields: { ...fieldsOf(stored, stored), owner: pick(users), approval: pick(['none', 'all', 'all_signed'] as const) },
+        fields: {
+          ...fieldsOf(stored, stored),
+          name: random() < 0.5 ? stored.name : aName(),
+          owner: pick(users),
+          approval: pick(['none', 'all', 'all_signed'] as const),
+        },
         agent_config: defaultAgentConfig,
         attestation_policy: null,
         result_review: null,
@@ -171,7 +205,6 @@ async function change(): Promise<{ touched: string[]; isMade: boolean }> {
       await decideResult(table, { ...request, resultDays: 30, given });
       review.left.delete(user);
     });
-  time += 1_000;
   try {
     await pick(changes)();
     return { touched, isMade: true };
@@ -198,7 +231,8 @@ async function followBatches(records: StreamBatch['Records']): Promise<void> {
   const most = 500;
   for (let at = 0; at < mixed.length; at += most) {
     const batch = { Records: mixed.slice(at, at + most) };
-    await Promise.all([followTodo(table, batch, timeNow()), ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
+    const followOnce = [followTodo(table, batch, timeNow()), indexChangedNames(table, batch)];
+    await Promise.all([...followOnce, ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
   }
 }
 
@@ -294,6 +328,58 @@ async function comparePage(what: string, expected: StoredComputation[], query: o
 const compareAll = () =>
   comparePage('all by change', [...counted.values()].map(({ row }) => row).sort(byUpdate), { sort: 'updated' });
 
+const comparable = (text: string) => text.normalize('NFKC').toLowerCase().normalize('NFKC').replaceAll('ς', 'σ');
+const wordsOf = (text: string) => comparable(text).match(/[\p{L}\p{M}\p{Nd}]+/gu) ?? [];
+
+/** Asks for words, parts of words and whole names, and compares what is found with all names. @returns how often more was there than was read */
+async function askForNames(): Promise<number> {
+  const names = [...counted.values()].map(({ row: { id, name } }) => ({
+    id,
+    name,
+    whole: comparable(name),
+    words: wordsOf(name).slice(0, 8),
+  }));
+  let truncated = 0;
+  for (let asked = 0; asked < size.questions; asked++) {
+    const { name, words } = pick(names);
+    const some = shuffled(words, random).slice(0, 1 + Math.floor(random() * 3));
+    const parts = some.map((word) =>
+      Array.from(word)
+        .slice(0, 1 + Math.floor(random() * 5))
+        .join(''),
+    );
+    for (const query of [
+      some.join(' '),
+      parts.join(' '),
+      name.toUpperCase().length === name.length ? name.toUpperCase() : name,
+    ]) {
+      const begun = wordsOf(query);
+      const isMatch = (each: (typeof names)[number]) =>
+        each.whole === comparable(query) ||
+        (begun.length > 0 && begun.every((part) => each.words.some((word) => word.startsWith(part))));
+      const expected = names.filter(isMatch).map(({ id }) => id);
+      const found = await find(table, { domain, kind: 'computation', query, limit: 50 });
+      const ids = found.matches.map(({ id }) => id);
+      truncated += Number(found.truncated);
+      if (found.truncated)
+        assertSame(
+          `found by ${query}, of more`,
+          ids.filter((id) => !expected.includes(id)),
+          [],
+        );
+      else assertSame(`found by ${query}`, ids.sort(), expected.sort());
+      const whole = names.filter((each) => each.whole === comparable(query)).map(({ id }) => id);
+      if (whole.length <= 50)
+        assertSame(
+          `found by the whole name ${query}`,
+          whole.filter((id) => !ids.includes(id)),
+          [],
+        );
+    }
+  }
+  return truncated;
+}
+
 /** Counts all computations anew. */
 async function recount(): Promise<void> {
   const rows = await queryPrefix(table, lists.computations(domain).pk, listKeys.prefixes.row, { attributes: ['id'] });
@@ -312,7 +398,10 @@ const rest = Array.from({ length: size.computations - reviewed }, (_, index) => 
 await inParallel(
   rest,
   async () => {
-    await aComputation(table, domain, `Iris ${Math.floor(random() * 1e6)}`, some(), pick(users));
+    time += 1; // the order of changes at one time is not defined
+    const given = { agent_config: defaultAgentConfig, seal: noKey, attestation_policy: null, result_review: null, providers: [] };
+    const fields = computationFields({ name: aName(), owner: pick(users) });
+    await createComputation(table, { domain, ...given, fields, consumers: some(), by: 'alice', now: timeNow() });
   },
   8,
 );
@@ -358,6 +447,7 @@ async function compareEveryone(): Promise<void> {
 }
 await compareEveryone();
 say('A full count of all computations is equal for all users.');
+say(`${3 * size.questions} questions found every name, ${await askForNames()} of them with the word that there are more.`);
 
 if (size.missed > 0) {
   follower.isStopped = true;
@@ -377,5 +467,6 @@ if (size.missed > 0) {
   say(`${Records.length} items of ${missed} changes were followed in ${((performance.now() - since) / 1000).toFixed(0)} s.`);
   await compareEveryone();
   say('A full count of all computations is equal for all users again.');
+  say(`${3 * size.questions} questions found every name, ${await askForNames()} of them with the word that there are more.`);
 }
 await stores.stop();
