@@ -88,12 +88,17 @@ interface StartedRun {
 /** Runs last for seconds, and each look at one takes a request. */
 const untilOver = { ...untilTestEnds, interval: 200 };
 
-/** @param ofItsOwn whether the gateway is a process of its own */
-export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
-  const within = ofItsOwn ? {} : { cvmGateway: { port: 0, timings: testTimings } };
+/** @param ofItsOwn whether the gateway is a process of its own, and `real` if that one also has the timings of a stage */
+export async function startGatewayStack(
+  options: Partial<StackOptions> = {},
+  { ofItsOwn = false }: { ofItsOwn?: boolean | 'real' } = {},
+): Promise<GatewayStack> {
+  const within = ofItsOwn !== false ? {} : { cvmGateway: { port: 0, timings: testTimings } };
   const stack = await startStack({ port: 0, simulator: false, intercept: serveExecutions, ...within, ...options });
   const authority = await createAuthority('test');
-  const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
+  const gateway = stack.cvmGateway
+    ? { ...stack.cvmGateway, ...unkillable }
+    : await gatewayProcess(authority, ofItsOwn === 'real');
   const others: TestedGateway[] = [];
   let algorithm: Promise<string> | undefined;
   const call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator'])));
@@ -102,7 +107,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     gateway,
     authority,
     another: async () => {
-      const other = await gatewayProcess(authority);
+      const other = await gatewayProcess(authority, ofItsOwn === 'real');
       others.push(other);
       return other;
     },
@@ -160,7 +165,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     },
     journal: async (computationId) => (await world.events(computationId)).map(shortly),
     stop: async () => {
-      if (ofItsOwn) await gateway.kill();
+      if (ofItsOwn !== false) await gateway.kill();
       for (const other of others) await other.kill();
       await stack.stop();
     },
@@ -187,12 +192,12 @@ const unkillable = {
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
 /** Starts a gateway in a process of its own, with the variables that the stack has set. */
-async function gatewayProcess(authority: Authority): Promise<TestedGateway> {
+async function gatewayProcess(authority: Authority, hasRealTimings: boolean): Promise<TestedGateway> {
   const { certificate, key } = await issueServerCertificate(authority, ['localhost', '127.0.0.1']);
   const port = await ownPort();
   let child: ChildProcess | undefined;
   const start = async () => {
-    const started = spawn(process.execPath, [join(import.meta.dirname, 'run-gateway.ts')], {
+    const started = spawn(process.execPath, [join(import.meta.dirname, 'run-gateway.ts'), ...(hasRealTimings ? ['real'] : [])], {
       env: {
         ...process.env,
         GATEWAY_PORT: String(port),
