@@ -17,7 +17,7 @@ import { readLinkedIds } from '../../shared/rows/link.ts';
 import { readInputs } from '../../shared/rows/manifest.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import type { StreamBatch } from '../../shared/table/fold-lists.ts';
+import { foldChangedLists, type StreamBatch } from '../../shared/table/fold-lists.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
 import { parseStored } from '../../shared/table/stored.ts';
 import { getItem, queryPrefix } from '../../shared/table/table.ts';
@@ -92,6 +92,7 @@ setTestEnvironment(stores.endpoints);
 process.env['LOG_LEVEL'] = 'WARN';
 const { table, content } = stores;
 const stream = streamOf(table);
+const streamOfLists = streamOf(table);
 
 /** A computation with what waits in it, as a count finds it. */
 interface Counted {
@@ -214,6 +215,7 @@ async function change(): Promise<{ touched: string[]; isMade: boolean }> {
   }
 }
 
+const folder = { isStopped: false };
 const follower = { isStopped: false, rounds: 0, isIdle: true };
 /** Follows the changes as they come, in batches in random order, now and then one of them twice. */
 async function follow(): Promise<void> {
@@ -233,6 +235,15 @@ async function followBatches(records: StreamBatch['Records']): Promise<void> {
     const batch = { Records: mixed.slice(at, at + most) };
     const followOnce = [followTodo(table, batch, timeNow()), indexChangedNames(table, batch)];
     await Promise.all([...followOnce, ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
+  }
+}
+
+/** Folds the lists that have changed, as the function that follows the table does beside the rest. */
+async function foldLists(): Promise<void> {
+  while (!folder.isStopped) {
+    const { Records } = streamOfLists.take();
+    if (Records.length > 0) await foldChangedLists(table, { Records });
+    else await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
@@ -387,6 +398,7 @@ async function recount(): Promise<void> {
 }
 
 say(`Seed ${values.seed}. Creating ${size.computations} computations of ${size.users} users.`);
+const folding = foldLists();
 const following = follow();
 const reviewed = Math.min(100, Math.floor(size.computations / 4));
 for (let made = 0; made < reviewed; made++) {
@@ -469,4 +481,6 @@ if (size.missed > 0) {
   say('A full count of all computations is equal for all users again.');
   say(`${3 * size.questions} questions found every name, ${await askForNames()} of them with the word that there are more.`);
 }
+folder.isStopped = true;
+await folding;
 await stores.stop();
