@@ -75,7 +75,7 @@ export const getAssetRoute = {
   access: { anyOf: ['view'] },
   uses: {
     table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-    content: ['GetObject'],
+    content: ['GetObject', 'PutObject'],
     bucket: ['ListBucket'],
   },
   reserves: 'slowReads',

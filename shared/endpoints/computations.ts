@@ -113,7 +113,7 @@ export const deleteComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
-  uses: { table: changes, purge: ['InvokeFunction'] },
+  uses: { table: [...changes, 'BatchWriteItem'], purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete computations.',
   condition: 'if-match',

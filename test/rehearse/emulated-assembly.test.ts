@@ -55,4 +55,13 @@ describe('adaptTemplate', () => {
       ],
     });
   });
+
+  it('allows the use of keys in any context, and keeps other conditions', () => {
+    const statement = (Condition: object) => ({ ...allow('kms:Decrypt', 'key'), Condition });
+    const ofContext = statement({ StringLike: { 'kms:EncryptionContext:computation': '*' } });
+    const ofVpc = statement({ StringEquals: { 'aws:SourceVpc': 'vpc' } });
+    const Resources = { Role: { Type: 'AWS::IAM::Role', Properties: { Statement: [ofContext, ofVpc] } } };
+    const { template } = adaptTemplate({ Resources });
+    expect(template.Resources['Role']?.Properties).toEqual({ Statement: [allow('kms:Decrypt', 'key'), ofVpc] });
+  });
 });

@@ -26,6 +26,7 @@ const adaptations: Adaptation[] = [
     because: 'SendTask… is allowed on every resource: a permission for the state machine only is not recognized',
     apply: withSendTaskOnEverything,
   },
+  { because: 'keys are used in any context: no condition has it', apply: withoutEncryptionContext },
 ];
 
 /** Changes a synthesized copy in `folder` where MiniStack refuses what AWS accepts. Returns a sentence for each change. */
@@ -90,6 +91,14 @@ function withSendTaskOnEverything(template: Template): Template {
     const others = actions.filter((action) => !reports.includes(action));
     if (reports.length === 0) return [part];
     return [{ ...part, Action: reports, Resource: '*' }, ...(others.length > 0 ? [{ ...part, Action: others }] : [])];
+  });
+}
+
+function withoutEncryptionContext(template: Template): Template {
+  const key = 'kms:EncryptionContext';
+  return rewrite(template, (part) => {
+    const { Condition, ...rest } = part;
+    return [JSON.stringify(Condition ?? '').includes(key) ? rest : part];
   });
 }
 
