@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { followTable } from '../../local/functions/background.ts';
 import { refuse, withdrawApproval } from '../../shared/approvals/approve.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
@@ -17,8 +18,8 @@ import { readLinkedIds } from '../../shared/rows/link.ts';
 import { readInputs } from '../../shared/rows/manifest.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import { foldChangedLists, type StreamBatch } from '../../shared/table/fold-lists.ts';
-import { listKeys, lists } from '../../shared/table/keys.ts';
+import { foldChangedLists, foldMarkedLists, type StreamBatch } from '../../shared/table/fold-lists.ts';
+import { listKeys, lists, rowAt } from '../../shared/table/keys.ts';
 import { parseStored } from '../../shared/table/stored.ts';
 import { getItem, queryPrefix } from '../../shared/table/table.ts';
 import { followTodo, recheckTodo } from '../../shared/todo/follow-changes.ts';
@@ -90,9 +91,9 @@ const timeNow = () => new Date(time).toISOString();
 const stores = await startStores();
 setTestEnvironment(stores.endpoints);
 process.env['LOG_LEVEL'] = 'WARN';
-const { table, content } = stores;
-const stream = streamOf(table);
-const streamOfLists = streamOf(table);
+const { content } = stores;
+// By the clock of this machine: folds wait by it, and the clock of tests stands still.
+const { clock: _, ...table } = stores.table;
 
 /** A computation with what waits in it, as a count finds it. */
 interface Counted {
@@ -215,44 +216,21 @@ async function change(): Promise<{ touched: string[]; isMade: boolean }> {
   }
 }
 
-const folder = { isStopped: false };
-const follower = { isStopped: false, rounds: 0, isIdle: true };
-/** Follows the changes as they come, in batches in random order, now and then one of them twice. */
-async function follow(): Promise<void> {
-  while (!follower.isStopped) {
-    const { Records } = stream.take();
-    follower.rounds += 1;
-    follower.isIdle = Records.length === 0;
-    if (follower.isIdle) await new Promise((resolve) => setTimeout(resolve, 5));
-    else await followBatches(Records);
-  }
+/** Follows the table as the function does that is called with its changes, now and then twice at once. */
+async function followOnce(_name: string, input: unknown): Promise<undefined> {
+  const batch = input as StreamBatch;
+  const once = [foldChangedLists(table, batch), indexChangedNames(table, batch), followTodo(table, batch, timeNow())];
+  await Promise.all([...once, ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
 }
 
-async function followBatches(records: StreamBatch['Records']): Promise<void> {
-  const mixed = shuffled(records, random);
-  const most = 500;
-  for (let at = 0; at < mixed.length; at += most) {
-    const batch = { Records: mixed.slice(at, at + most) };
-    const followOnce = [followTodo(table, batch, timeNow()), indexChangedNames(table, batch)];
-    await Promise.all([...followOnce, ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
-  }
-}
+const startFollower = () => followTable(table.document, followOnce);
+let follower = startFollower();
 
-/** Folds the lists that have changed, as the function that follows the table does beside the rest. */
-async function foldLists(): Promise<void> {
-  while (!folder.isStopped) {
-    const { Records } = streamOfLists.take();
-    if (Records.length > 0) await foldChangedLists(table, { Records });
-    else await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-/** Waits until nothing is left to follow. @returns how long it took, in milliseconds */
+/** Waits until all changes so far are followed. @returns how long it took, in milliseconds */
 async function followed(): Promise<number> {
-  const since = performance.now();
-  const isFollowed = (rounds: number) => follower.isIdle && follower.rounds > rounds + 1;
-  for (const { rounds } = follower; !isFollowed(rounds);) await new Promise((resolve) => setTimeout(resolve, 6));
-  return performance.now() - since;
+  const since = Date.now();
+  while (follower.followedUntil() <= since) await new Promise((resolve) => setTimeout(resolve, 5));
+  return Date.now() - since;
 }
 
 const keyOf = ({ updated_at, id }: StoredComputation) => `${updated_at} ${id}`;
@@ -398,8 +376,6 @@ async function recount(): Promise<void> {
 }
 
 say(`Seed ${values.seed}. Creating ${size.computations} computations of ${size.users} users.`);
-const folding = foldLists();
-const following = follow();
 const reviewed = Math.min(100, Math.floor(size.computations / 4));
 for (let made = 0; made < reviewed; made++) {
   const reviewers = [...new Set(['alice', ...some()])]; // alice has the algorithm
@@ -462,8 +438,8 @@ say('A full count of all computations is equal for all users.');
 say(`${3 * size.questions} questions found every name, ${await askForNames()} of them with the word that there are more.`);
 
 if (size.missed > 0) {
-  follower.isStopped = true;
-  await following;
+  await follower.stop();
+  const missedChanges = streamOf(table);
   let missed = 0;
   while (missed < size.missed) {
     const results = await Promise.all(Array.from({ length: 8 }, () => change()));
@@ -472,15 +448,19 @@ if (size.missed > 0) {
       say(`${missed} changes were made, and none was followed.`);
   }
   const since = performance.now();
-  const { Records } = stream.take();
-  await followBatches(Records);
-  stream.take();
+  const { Records } = missedChanges.take();
+  follower = startFollower();
+  for (const { dynamodb } of Records) {
+    const key = { pk: dynamodb.Keys.pk.S, sk: dynamodb.Keys.sk.S };
+    if (rowAt(key)) follower.follow(key);
+  }
+  await foldMarkedLists(table);
+  await followed();
   await recheckTodo(table, timeNow());
   say(`${Records.length} items of ${missed} changes were followed in ${((performance.now() - since) / 1000).toFixed(0)} s.`);
   await compareEveryone();
   say('A full count of all computations is equal for all users again.');
   say(`${3 * size.questions} questions found every name, ${await askForNames()} of them with the word that there are more.`);
 }
-folder.isStopped = true;
-await folding;
+await follower.stop();
 await stores.stop();
