@@ -136,6 +136,17 @@ export class Drill {
     await this.until(`${name} is called`, isCalled);
   }
 
+  /** Waits until Lambda has not called a function for five seconds: it ends what it has begun, which takes long on a busy machine. */
+  async untilQuiet(name: string): Promise<void> {
+    let [calls, looks] = [-1, 0];
+    await this.until(`${name} is called no more`, async () => {
+      const now = await callsOf(this.emulated.emulator.address, this.name(name));
+      looks = now === calls ? looks + 1 : 0;
+      calls = now;
+      return looks >= 5;
+    });
+  }
+
   /** Waits for more than a minute, in which a task of each minute that is not broken is called. Calls from before do not count. */
   async aMinute(): Promise<void> {
     await delay(3_000); // what was being called

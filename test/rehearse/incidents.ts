@@ -149,7 +149,7 @@ export const incidents: readonly Incident[] = [
         `aws lambda list-event-source-mappings --function-name ${drill.name('maintenance/follow-table')} --query 'EventSourceMappings[].UUID' --output text`,
       );
       await drill.shell(`aws lambda update-event-source-mapping --no-enabled --uuid ${uuid}`);
-      await delay(3_000); // what was being read
+      await drill.untilQuiet('maintenance/follow-table');
       await drill.begin();
       await drill.client.round();
     },
