@@ -1,6 +1,5 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Drill, Incident, Page } from './incident-drill.ts';
 
 const reverting = 'the emulator reverts no drift, so the drill undoes it after the command';
