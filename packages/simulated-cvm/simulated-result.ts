@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { Schemas } from 'computation-management-client';
 
 type Manifest = Schemas['Manifest'];
@@ -32,7 +32,7 @@ function zipOf(name: string, content: Buffer): Buffer {
   const file = Buffer.alloc(26); // what the header of the file and its entry in the directory have in common
   file.writeUInt16LE(20, 0); // version 2.0 extracts it
   file.writeUInt16LE(0x21, 8); // the date
-  file.writeUInt32LE(crc32(content), 10);
+  gzipSync(content).copy(file, 10, -8, -4); // the CRC-32, as a gzip file ends with: Node 20.12 has no function for it
   file.writeUInt32LE(content.length, 14); // compressed
   file.writeUInt32LE(content.length, 18);
   file.writeUInt16LE(name.length, 22);
