@@ -32,7 +32,7 @@ function zipOf(name: string, content: Buffer): Buffer {
   const file = Buffer.alloc(26); // what the header of the file and its entry in the directory have in common
   file.writeUInt16LE(20, 0); // version 2.0 extracts it
   file.writeUInt16LE(0x21, 8); // the date
-  gzipSync(content).copy(file, 10, -8, -4); // the CRC-32, as a gzip file ends with: Node 20.12 has no function for it
+  gzipSync(content).subarray(-8, -4).copy(file, 10); // the CRC-32, as a gzip file ends with: Node 20.12 has no function for it
   file.writeUInt32LE(content.length, 14); // compressed
   file.writeUInt32LE(content.length, 18);
   file.writeUInt16LE(name.length, 22);
