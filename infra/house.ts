@@ -69,6 +69,10 @@ export interface Resources {
 /** The actions on the KMS key of the data that callers of the encrypted table and bucket need. */
 const ofDataKey = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
 
+/** Returns the policy statements that let a role use what is encrypted with a key of the customer. None without such a key. */
+export const usesOfData = (keyArn: string | undefined): PolicyStatement[] =>
+  keyArn === undefined ? [] : allowIn('kms', ofDataKey, keyArn);
+
 /** Returns the policy statements that allow exactly the actions that a function declares in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
   const { contentArn, stateMachineArn, signingKeyArn, dataKeyArn } = resources;
@@ -83,7 +87,7 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
     ...allowIn('kms', uses.logKey, resources.logKeyArn),
     ...allowIn('states', ofMachine, stateMachineArn),
     ...allowIn('states', ofExecutions, `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`),
-    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allowIn('kms', ofDataKey, dataKeyArn) : []),
+    ...((uses.table ?? uses.content ?? uses.stream) ? usesOfData(dataKeyArn) : []),
     ...allowIn('kms', uses.signingKey, signingKeyArn),
     ...sealingIn(uses, resources.sealingKeyArn),
     ...allowIn('kms', uses.publishedKeys, ...resources.publishedKeyArns),

@@ -1,6 +1,6 @@
 import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { addLog, acknowledge, customCaller, allow, StageStack, type Resources } from '../house.ts';
+import { addLog, acknowledge, customCaller, allow, StageStack, type Resources, usesOfData } from '../house.ts';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import {
   keptIfProtected,
@@ -68,7 +68,7 @@ class SchemaCheck extends Construct {
         },
         physicalResourceId: PhysicalResourceId.of(`${tableName} ${schemaVersion}`),
       },
-      policy: AwsCustomResourcePolicy.fromStatements([allow(['dynamodb:UpdateItem'], tableArn)]),
+      policy: AwsCustomResourcePolicy.fromStatements([allow(['dynamodb:UpdateItem'], tableArn), ...usesOfData(stage.dataKeyArn)]),
       installLatestAwsSdk: false,
       memorySize: 256,
       logGroup: addLog(this, 'Log', stage),

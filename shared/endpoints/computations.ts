@@ -9,7 +9,7 @@ import {
   computationView,
 } from '../rows/computation.ts';
 import type { Route } from '../http/route.ts';
-import { adds, changes, reads } from '../runtime/uses.ts';
+import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { paging, entriesOf, pageOf } from '../http/query-parameters.ts';
 
 export const computationPage = pageOf('ComputationPage', 'A page of a list of computations.', {
@@ -73,7 +73,7 @@ export const getComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Get a computation',
   access: { anyOf: ['view'] },
-  uses: { table: ['GetItem', 'Query'], sealingKey: ['Decrypt'] },
+  uses: { table: reads, sealingKey: ['Decrypt'] },
   impact: 'Users cannot open a computation.',
   query: strictObject({
     peek: v.optional(
@@ -95,7 +95,7 @@ export const updateComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: adds, sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  uses: { table: appends, sealingKey: ['GenerateDataKey', 'Decrypt'] },
   impact: 'Users cannot change computations.',
   body: computationReplacement,
   response: computationSchema,

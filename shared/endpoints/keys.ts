@@ -1,7 +1,7 @@
 import { described, namedInput, namedObject, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { adds, changes } from '../runtime/uses.ts';
+import { appends, changes } from '../runtime/uses.ts';
 
 export const uploadKeyRoute = {
   name: 'keys/upload-key',
@@ -10,7 +10,7 @@ export const uploadKeyRoute = {
   path: '/{domainID}/computations/{id}/key',
   summary: 'Upload your public key',
   access: { anyOf: ['view'] },
-  uses: { table: [...adds, 'ConditionCheckItem'] },
+  uses: { table: [...appends, 'ConditionCheckItem'] },
   impact: 'Users cannot upload their keys, so computations cannot be run.',
   body: namedInput('KeyInput', 'A public key to upload.', {
     key: described(

@@ -97,7 +97,7 @@ export const tasks = [
     name: 'maintenance/collect-content',
     trigger: { everyMinutes: 15 },
     uses: {
-      table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+      table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
       content: ['GetObject', 'DeleteObject'],
       bucket: ['ListBucket'],
     },
@@ -135,7 +135,7 @@ export const tasks = [
     name: 'maintenance/send-mails',
     trigger: { everyMinutes: 1 },
     uses: {
-      table: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+      table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
       sealingKey: ['GenerateDataKey', 'Decrypt'],
       seals: 'secret',
       mail: ['SendEmail'],
@@ -147,7 +147,7 @@ export const tasks = [
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: { table: adds, content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
+    uses: { table: [...adds, 'ConditionCheckItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
     impact: 'Uploaded assets stay pending, so computations cannot be run.',
   },

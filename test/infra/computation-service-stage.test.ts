@@ -147,6 +147,9 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(roles.filter((role) => role.includes(key)).length).toBeGreaterThan(30);
     expect(health).not.toContain(key);
     expect(start).toContain(key);
+    const policies = ofType(State, 'AWS::IAM::Policy').map(({ Properties }) => JSON.stringify(Properties['PolicyDocument']));
+    const ofSchemaCheck = policies.filter((policy) => policy.includes('dynamodb:UpdateItem'));
+    expect(ofSchemaCheck).toEqual([expect.stringMatching(/kms:Decrypt.*11111111-2222-4333-8444-555555555555/)]);
   });
 
   it('copies table, content and log each day to the vault that it is given, with an alarm for a day without', () => {

@@ -49,7 +49,12 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'maintenance/receive-upload': ['dynamodb:PutItem', 's3:DeleteObject'],
   'computations/delete-computation': ['lambda:InvokeFunction'],
   'assets/delete-asset': ['lambda:InvokeFunction'],
-  'maintenance/collect-content': ['dynamodb:PutItem', 'dynamodb:UpdateItem', 's3:GetObject'],
+  'maintenance/collect-content': ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:ConditionCheckItem', 's3:GetObject'],
+  // Only a computation with 500 keys, approvals or refusals has its links read in batches (shared/rows/definition.ts).
+  'computations/get-computation': ['dynamodb:BatchGetItem'],
+  'computations/update-computation': ['dynamodb:BatchGetItem'],
+  'keys/upload-key': ['dynamodb:BatchGetItem'],
+  'maintenance/send-mails': ['dynamodb:BatchGetItem'], // a list whose newest members are gone
   // Only lists of more than 900 members have nodes that are read one by one.
   'computations/list-computations': ['dynamodb:BatchGetItem'],
   'runs/list-runs': ['dynamodb:BatchGetItem'],
@@ -212,6 +217,11 @@ async function reviewResult(): Promise<string> {
   const result = `${path(id)}/result`;
   let checksum = '';
   for (const content of ['first', 'second']) {
+    if (content === 'second') {
+      const later = await accepted(id, 'cvm-9'); // from here on, the computation has a newer run than that of the result
+      await report('cvm-9', later, { type: 'event', event_type: 'Complete', status: 'Completed' });
+      await untilOver(id);
+    }
     checksum = createHash('sha3-256').update(content).digest('hex');
     const given = { file_name: 'counts.csv', size: content.length, checksum };
     const { id: handedIn, upload } = await done('POST', `${result}?run=${run}`, given);
@@ -224,7 +234,8 @@ async function reviewResult(): Promise<string> {
     await report('cvm-8', run, ...muchToTell);
     await put(renewed, content);
     const arrived = { state: 'under_review', checksum };
-    await vi.waitFor(async () => expect((await latestRun(id)).result).toMatchObject(arrived), untilTestEnds);
+    const ofRun = async () => (await done('GET', `${path(id)}/run?run=${run}`))['result'];
+    await vi.waitFor(async () => expect(await ofRun()).toMatchObject(arrived), untilTestEnds);
   }
   await report('cvm-8', run, ...muchToTell);
   await done('POST', `${result}/decision?run=${run}`, { decision: 'release', checksum });
