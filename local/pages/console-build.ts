@@ -11,7 +11,9 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
 /** The folders of packages from which the console is built: its own sources, and those that it imports. */
-const packages = ['console', 'client', 'formats', 'words', 'attestation', 'verify'].map((name) => `packages/${name}`);
+const packages = ['console', 'client', 'formats', 'words', 'attestation', 'verify', 'transparency-log'].map(
+  (name) => `packages/${name}`,
+);
 const sourceFolders = [...packages, 'shared', 'docs'];
 const sourceNames = /\.(tsx?|css|html|svg|json|md)$/;
 const neverSources = ['node_modules', 'dist'];

@@ -4,7 +4,7 @@ import { logEntry } from 'computation-management-formats/log-entry';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { readEvents } from '../events/index.ts';
-import { proveEntries, type ProvenEntry, readLogIdentity, type StageLog, withLateCosignatures } from '../history/index.ts';
+import { proveEntries, type ProvenEntry, readLogIdentity, type StageLog } from '../history/index.ts';
 import type { Event } from '../journal/event.ts';
 import { assertExists } from '../rows/change-computation.ts';
 import { computationKey, parseComputation } from '../rows/computation.ts';
@@ -70,7 +70,7 @@ interface Kind {
 
 /**
  * Returns a signed statement about a run. The first request makes, signs and stores it, so that it says the same ever after. Nobody
- * sees a statement that is not stored. Only its proofs change, when more witnesses have signed a later checkpoint of the log.
+ * sees a statement that is not stored.
  * @throws ServiceError `not_found`; `conflict` as `kind.refuse` throws, until the entries are in the log, or if the log has others;
  *   `unavailable`
  */
@@ -86,10 +86,7 @@ export async function readStatement(sources: Sources, request: StatementRequest,
     const run = findRun(runItem, runId);
     if (run?.computation_id !== computationId) throw notFound('run of this computation');
     kind.refuse(run);
-    if (made) {
-      const stored = parseStatement(made);
-      return { ...stored, log: { entries: await withLateCosignatures({ ...sources, table }, domain, run, stored.log.entries) } };
-    }
+    if (made) return parseStatement(made);
     const proven = await proveEntries({ ...sources, table }, domain, run, kind.acts);
     if (!proven) throw conflict('log_pending', kind.pending);
     const readSnapshot = async () => {

@@ -6,5 +6,5 @@
 export { integrateChanged, integrateEntries, isWaitingEntry, reportWaiting, type StageLog } from './integrate-entries.ts';
 export { readLogIdentity } from './log-key.ts';
 export { openLogStore } from './log-store.ts';
-export { type ProvenEntry, proveEntries, withLateCosignatures } from './published-log.ts';
+export { type ProvenEntry, proveEntries } from './published-log.ts';
 export { type Witness, witnessesOfStage, witnessSchema } from './witnesses.ts';

@@ -73,25 +73,3 @@ export async function proveEntries<const Types extends readonly LoggedAct[]>(
   const all = await Promise.all(proven);
   return all.every((each) => each !== undefined) ? (all as { readonly [At in keyof Types]: ProvenEntry }) : undefined;
 }
-
-/**
- * Proves entries of a run again if more witnesses have signed the published checkpoint than the one of their proofs, which a witness that
- * was late lacks. Entries that cannot be proven at the same places keep their proofs. One read if there is nothing new.
- */
-export async function withLateCosignatures<Entry extends Pick<ProvenEntry, 'index' | 'proof'> & { type: LoggedAct }>(
-  sources: { table: Table; store: LogStore; kms: Kms },
-  domain: string,
-  run: Pick<Run, 'id' | 'computation_id'>,
-  entries: Entry[],
-): Promise<Entry[]> {
-  const published = await readObject(sources.store, checkpointPath);
-  const signatures = signaturesIn(Buffer.from(published?.bytes ?? []).toString());
-  if (entries.every(({ proof }) => signaturesIn(proof) >= signatures)) return entries;
-  const types = entries.map(({ type }) => type);
-  const proven = (await proveEntries(sources, domain, run, types)) ?? [];
-  const isProven = entries.every(({ index }, at) => proven[at]?.index === index);
-  return isProven ? entries.map((entry, at) => ({ ...entry, proof: proven[at]?.proof ?? entry.proof })) : entries;
-}
-
-/** Returns the number of lines with a signature in a signed note, or in a proof with one. */
-const signaturesIn = (text: string) => text.split('\n').filter((line) => line.startsWith('— ')).length;

@@ -16,7 +16,8 @@ export function parameters(route: Route) {
 }
 
 function pathParameters(path: string) {
-  const resource = path.includes('/assets/{id}') ? 'asset' : 'computation';
+  const [, of = ''] = /(assets|releases)\/\{id\}/.exec(path) ?? [];
+  const resource = { assets: 'asset', releases: 'request for a key' }[of] ?? 'computation';
   const other = { description: `The identifier of the ${resource}.`, schema: jsonSchemaOf(identifier, 'input') };
   return [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => ({
     name,
@@ -33,6 +34,10 @@ const ofPath = (): Record<string, { description: string; schema: JsonSchema }> =
   tile: {
     description: 'The path of the tile or bundle below `tile/`, with its slashes.',
     schema: jsonSchemaOf(tilePath, 'input'),
+  },
+  secret: {
+    description: 'The secret in the link of a mail.',
+    schema: { type: 'string', pattern: '^[\\w-]{1,64}\\.[\\w-]{12}\\.[\\w-]{43}$', maxLength: 121 },
   },
   resource: { description: 'The place of the key: `{asset}/key/1`.', schema: { type: 'string', maxLength: 255 } },
 });

@@ -41,7 +41,7 @@ function failure(status: number, codes: ErrorCode[], route: Route) {
     description: codes.map((code) => summaryOf(code, route)).join(' '),
     headers: {
       ...everyResponse,
-      ...retryAfter(status),
+      ...retryAfter(status, route),
       ...(status === 401 ? challengeHeader : {}),
       ...(status === 429 ? rateLimitHeaders : {}),
     },
@@ -62,10 +62,10 @@ function summaryOf(code: ErrorCode, { reasons = [] }: Route): string {
 
 /**
  * Returns the OpenAPI object of the header Retry-After of an error response with the given status. Functions send the header
- * with 429 and 503. API Gateway does not send it with its own errors.
+ * with 429, 503 and `log_pending`. API Gateway does not send it with its own errors.
  */
-function retryAfter(status: number) {
-  if (status !== 429 && status !== 503) return {};
+function retryAfter(status: number, { reasons = [] }: Route) {
+  if (status !== 429 && status !== 503 && !(status === 409 && reasons.includes('log_pending'))) return {};
   return {
     'Retry-After': {
       description:

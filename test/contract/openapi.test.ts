@@ -326,6 +326,24 @@ describe('the OpenAPI document', () => {
     for (const [, { headers }] of tries) expect(headers).toHaveProperty('Retry-After.schema.type', 'integer');
   });
 
+  it('promises Retry-After with a 409 exactly where it may be log_pending', () => {
+    const promising = operations.filter(({ operation }) => operation.responses['409']?.headers?.['Retry-After'] !== undefined);
+    expect(promising.map(({ route }) => route.name).sort()).toEqual(['evidence/get-evidence', 'results/get-result']);
+  });
+
+  it('describes the secret of a link to unsubscribe, and the request that a release answers', () => {
+    const inPath = (name: string) => {
+      const { operation } = operations.find(({ route }) => route.name === name) ?? {};
+      return (operation?.parameters as { name: string; description: string; schema: { pattern?: string } }[]).filter((each) =>
+        ['secret', 'id'].includes(each.name),
+      );
+    };
+    const [secret] = inPath('notifications/unsubscribe');
+    const link = `d1.gbY32PzSxtpj.${'a'.repeat(43)}`;
+    expect(link).toMatch(new RegExp(secret?.schema.pattern ?? '^$'));
+    expect(inPath('releases/answer-release')[0]?.description).toBe('The identifier of the request for a key.');
+  });
+
   it('documents the rate-limit headers of every success whose function limits changes', () => {
     const limited = new Set<string>(routes.map(({ name }) => name).filter((name) => variablesOf(name).includes('DOMAIN_BURST')));
     for (const { route, operation } of operations) {

@@ -44,8 +44,8 @@ const longestAskedPauseInMilliseconds = 60_000;
 /** The slowest connection for which time limits are made, in bytes a second: 128 kbit/s. */
 const slowestInBytesPerSecond = 16_000;
 const passing = [0, 429, 502, 503, 504];
-/** The further attempts while the log does not have the entries that are asked for. It may take 30 seconds. */
-const attemptsOfPending = 6;
+/** The further attempts while the log does not have the entries that are asked for. It may take 30 seconds: with three others, these take longer. */
+const attemptsOfPending = 8;
 const changing = ['POST', 'PUT', 'DELETE'];
 
 /**

@@ -4820,7 +4820,7 @@ export interface operations {
             path: {
                 /** @description The identifier of the domain. */
                 domainID: string;
-                /** @description The identifier of the computation. */
+                /** @description The identifier of the request for a key. */
                 id: string;
             };
             cookie?: never;
@@ -5136,7 +5136,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The identifier of the computation. */
+                /** @description The secret in the link of a mail. */
                 secret: string;
             };
             cookie?: never;
@@ -5159,7 +5159,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The identifier of the computation. */
+                /** @description The secret in the link of a mail. */
                 secret: string;
             };
             cookie?: never;

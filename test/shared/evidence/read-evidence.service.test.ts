@@ -1,17 +1,9 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { logEntry, logTag } from 'computation-management-formats/log-entry';
-import {
-  leafHash,
-  openNote,
-  parseCheckpoint,
-  parseProof,
-  signNote,
-  verifyInclusion,
-  vkeyOf,
-} from 'computation-management-transparency-log';
+import { leafHash, openNote, parseCheckpoint, parseProof, verifyInclusion } from 'computation-management-transparency-log';
 import { checkEvidence } from 'computation-management-verify';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +11,6 @@ import { deleteComputation } from '../../../shared/computations/delete-computati
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { integrateEntries, readLogIdentity } from '../../../shared/history/index.ts';
-import { checkpointPath, publish, readObject } from '../../../shared/history/log-store.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
 import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
 import { historyKeys, runKeys } from '../../../shared/table/keys.ts';
@@ -113,35 +104,6 @@ describe('readEvidence', () => {
       const tree = parseCheckpoint(text);
       expect([proven, tree.origin, verifyInclusion(leafHash(entry), index, tree, beside)]).toEqual([index, origin, true]);
     }
-  });
-
-  it('has the signature of a witness that was late, once a checkpoint has it, and is otherwise the same', async () => {
-    await end();
-    const first = await read();
-    expect(await read()).toEqual(first);
-    const { store } = stageLogOf(stores);
-    const published = await readObject(store, checkpointPath);
-    const note = Buffer.from(published?.bytes ?? []).toString();
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-    const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
-    const vkey = vkeyOf('witness.example', raw, 'cosignature');
-    const signer = { vkey, sign: (message: Uint8Array) => sign(null, message, privateKey) };
-    const cosigned = await signNote(note.slice(0, note.indexOf('\n\n') + 1), signer, 1_752_739_200);
-    await publish(store, note + cosigned.slice(cosigned.indexOf('\n\n') + 2), published);
-    const { log, ...rest } = await read();
-    expect({ ...rest, log: first.log }).toEqual(first);
-    for (const { proof } of log.entries) {
-      const { signatures } = await openNote(parseProof(proof).checkpoint, [(await readLogIdentity(keys())).vkey, vkey]);
-      expect(signatures.map(({ name }) => name)).toContain('witness.example');
-    }
-    const jwks = { keys: await readPublishedKeys(keys()) };
-    const witnessed = { log: { witnesses: { vkeys: [vkey], needed: 1 } } };
-    const findings = await checkEvidence({
-      evidence: JSON.stringify({ ...rest, log }),
-      keys: JSON.stringify(jwks),
-      ...witnessed,
-    });
-    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
   });
 
   it('throws log_pending until both entries are in the published log', async () => {
