@@ -55,6 +55,8 @@ const size = {
   missed: Number(values.missed),
 };
 const random = seededRandom(Number(values.seed));
+/** Chooses what the follower does twice, so that its pace does not change the changes. */
+const randomOfFollower = seededRandom(Number(values.seed) + 1);
 const domain = 'large';
 const users = [...Array.from({ length: size.users - 2 }, (_, index) => `user-${index}`), 'alice', 'olga'];
 const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
@@ -76,9 +78,13 @@ const letters = [
   'naïve',
   'Straße',
 ];
-const vocabulary = letters.flatMap((word) => Array.from({ length: 40 }, (_, index) => `${word}${index === 0 ? '' : index}`));
+/** Returns a word: few are in many names, and most in few. */
+const aWord = () => {
+  const index = Math.floor(random() ** 3 * size.computations);
+  return `${pick(letters)}${index === 0 ? '' : index}`;
+};
 const aName = () => {
-  const words = Array.from({ length: 1 + Math.floor(random() * 10) }, () => pick(vocabulary));
+  const words = Array.from({ length: 1 + Math.floor(random() * 10) }, aWord);
   return words.join(pick([' ', ', ', ' - ', '/'])).slice(0, 200);
 };
 
@@ -220,7 +226,7 @@ async function change(): Promise<{ touched: string[]; isMade: boolean }> {
 async function followOnce(_name: string, input: unknown): Promise<undefined> {
   const batch = input as StreamBatch;
   const once = [foldChangedLists(table, batch), indexChangedNames(table, batch), followTodo(table, batch, timeNow())];
-  await Promise.all([...once, ...(random() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
+  await Promise.all([...once, ...(randomOfFollower() < 0.1 ? [followTodo(table, batch, timeNow())] : [])]);
 }
 
 const startFollower = () => followTable(table.document, followOnce);
@@ -402,9 +408,9 @@ let [made, compared] = [0, 0];
 for (let history = 1; history <= size.histories; history++) {
   const touched = new Set<string>();
   for (let step = 0; step < size.changes; step++) {
-    const change_ = await change();
-    made += Number(change_.isMade);
-    for (const id of change_.touched) touched.add(id);
+    const result = await change();
+    made += Number(result.isMade);
+    for (const id of result.touched) touched.add(id);
   }
   delays.push(await followed());
   await recheckTodo(table, timeNow());
