@@ -10,5 +10,5 @@ export type { MarkedText } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
 export { approvalRows, type ApprovalState, describeMissing, isGiven, isNothing, type MissingItem } from './readiness.ts';
-export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
+export { agoText, csvText, hashGroups, oldText, sentence, shellWord } from './texts.ts';
 export { lettersNote, userText, usersText } from 'computation-management-formats/quoted-name';

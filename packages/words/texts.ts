@@ -23,6 +23,19 @@ export function agoText(timestamp: string, now: number): string {
   return unit && Math.abs(seconds) >= leastInSeconds ? distance.format(Math.trunc(seconds / unit[1]), unit[0]) : 'now';
 }
 
+/** The age in minutes from which the time of a user's open tasks is told: the service measures it once a minute. */
+const oldInMinutes = 3;
+
+/**
+ * Says that a user's open tasks may lack changes, if they are right only as of three minutes ago or earlier. Else returns ''.
+ * @param asOf `as_of` of the open tasks: RFC 3339
+ * @param now in milliseconds since 1970
+ */
+export function oldText(asOf: string, now: number): string {
+  const isOld = now - Date.parse(asOf) >= oldInMinutes * 60_000;
+  return isOld ? `This is as of ${agoText(asOf, now)}: what changed since then may be missing.` : '';
+}
+
 /** Ends a text with a full stop if it has none: details of broken connections come from Node or the browser. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

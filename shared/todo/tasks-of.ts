@@ -1,7 +1,7 @@
 import { timeOf } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { becauseOf, missingApprovals, neededApprovals } from '../approvals/index.ts';
-import { approvableOf, type Inputs } from '../rows/manifest.ts';
+import { approvableOf, assetsOf, type Inputs } from '../rows/manifest.ts';
 import { partiesOf } from '../rows/definition.ts';
 
 /** The most users whose refusals are kept by name for the owner of a computation. All are counted. */
@@ -17,6 +17,8 @@ export const taskSchema = v.object({
   /** The approval that the user can give, and that a run needs. */
   approval: v.nullable(v.object({ because: v.array(v.string()), manifest_digest: v.string() })),
   needs_key: v.boolean(),
+  /** True if a linked asset of the user waits for its content. The list of these assets is kept by asset. */
+  needs_content: v.boolean(),
   /** The number of refusals that the user should read, as the owner, and the users who refuse: the first 100. */
   refusals: v.number(),
   refusers: v.array(v.string()),
@@ -28,7 +30,7 @@ export const taskSchema = v.object({
 export type Task = v.InferOutput<typeof taskSchema>;
 
 /**
- * Decides for whom a computation waits, and why: for approvals that would count, keys, refusals to read, and answers to invitations.
+ * Decides for whom a computation waits, and why: for approvals that would count, keys, content, refusals to read, and answers to invitations.
  * @param reviewing the users for whose decision a result of the computation waits
  * @param at the time as of which approvals may have expired: RFC 3339, UTC, milliseconds
  * @returns what waits for each user for whom something does
@@ -44,6 +46,7 @@ export function tasksOf(inputs: Inputs, reviewing: ReadonlySet<string>, at: stri
   const keys = new Set(inputs.keys.map(({ user_id }) => user_id));
   const linkers = new Set(acts.filter(({ is_link }) => is_link).map(({ user_id }) => user_id));
   const missingKeys = new Set(missing?.keys);
+  const uploaders = new Set(assetsOf(inputs).flatMap(({ state, created_by }) => (state === 'pending' ? created_by : [])));
   const refusers = [...neededFrom].filter((user) => refusals.has(user));
   const isSigned = computation.approval === 'all_signed';
 
@@ -66,6 +69,7 @@ export function tasksOf(inputs: Inputs, reviewing: ReadonlySet<string>, at: stri
             ? { because: becauseOf(approval), manifest_digest: digest }
             : null,
         needs_key: !hasKey && mustHaveKey && !hasRefused,
+        needs_content: uploaders.has(user),
         refusals: isOwner ? refusers.length : 0,
         refusers: isOwner ? refusers.slice(0, mostRefusers) : [],
         invitation: invited ? { owner: computation.owner, expected: parts.filter((part) => part !== 'owner') } : null,
@@ -78,7 +82,8 @@ export function tasksOf(inputs: Inputs, reviewing: ReadonlySet<string>, at: stri
   const former = [...reviewing].filter((user) => !known.has(user)).map((user): [string, Task] => [user, onlyReview]);
   return new Map(
     [...tasks, ...former].filter(
-      ([, task]) => task.approval ?? task.invitation ?? (task.needs_key || task.refusals > 0 || task.reviews),
+      ([, { approval, invitation, ...task }]) =>
+        approval ?? invitation ?? (task.needs_key || task.needs_content || task.refusals > 0 || task.reviews),
     ),
   );
 }
@@ -87,6 +92,7 @@ const onlyReview: Task = {
   is_own: false,
   approval: null,
   needs_key: false,
+  needs_content: false,
   refusals: 0,
   refusers: [],
   invitation: null,

@@ -794,6 +794,12 @@ describe('the todo of a user', () => {
     await session.done('computations/update-computation', { path: { id: older }, body: { ...body, providers: [] } });
     await expect.poll(() => ids({ waiting_for: bob() }), untilTestEnds).not.toContain(older);
 
+    const pending = await session.createAsset({ asset: undefined, user_key: publicKey() }, provider);
+    await session.link(pending.id, older);
+    await expect.poll(() => ids({ waiting_for: bob() }), untilTestEnds).toContain(older);
+    await session.done('assets/unlink-asset', { path: { id: pending.id, computationID: older }, as: provider });
+    await expect.poll(() => ids({ waiting_for: bob() }), untilTestEnds).not.toContain(older);
+
     for (const query of [
       { waiting_for: 'me', owner: me() },
       { sort: 'updated', owner: me() },

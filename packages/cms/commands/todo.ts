@@ -1,6 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { agoText, userText } from 'computation-management-words';
+import { agoText, oldText, userText } from 'computation-management-words';
 import { findRows, page } from 'computation-management-client';
 import { learnOf } from '../context/context.ts';
 import { coverageOf, formatCoverage, staleApprovals, staleText } from '../context/coverage.ts';
@@ -36,7 +36,7 @@ export function addTodoCommand(program: CmsCommand): void {
       signal.throwIfAborted();
       const items = kinds.flatMap((waits_for) => todo[waits_for].map((each) => ({ waits_for, ...each })));
       const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
-      context.print({ items, totals: todo.totals }, () => {
+      context.print({ items, totals: todo.totals, as_of: todo.as_of }, () => {
         const lines = [
           ...todo.approvals.map(({ computation_id: id, name, because }) =>
             entry(
@@ -74,6 +74,8 @@ export function addTodoCommand(program: CmsCommand): void {
         ];
         return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
       });
+      const old = oldText(todo.as_of, terminal.now());
+      if (old) context.note(`${old}\n`);
     });
 }
 

@@ -1,6 +1,6 @@
 import { Alert, Button, type ButtonProps, Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { type ChangeCard, changeCards } from 'computation-management-words';
+import { type ChangeCard, changeCards, oldText } from 'computation-management-words';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { Change, Since } from '../approvals/changes.tsx';
@@ -12,7 +12,7 @@ import { type Column, FactTable, RowFact } from '../lists/index.ts';
 import { LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { addressOf } from '../routing/index.ts';
 import { useRows } from '../runs/use-rows.ts';
-import { Names, Quote, User } from '../show/index.ts';
+import { Names, Quote, useNow, User } from '../show/index.ts';
 import { MailSwitch } from './mail-switch.tsx';
 
 const kinds = ['approvals', 'reviews', 'keys', 'content', 'refusals', 'invitations'] as const;
@@ -43,6 +43,7 @@ export function TodoScreen() {
   const [done, setDone] = useState<readonly string[]>([]);
   const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds.todo });
   const { value } = loaded;
+  const now = useNow();
   const tasks = useMemo(() => (value ? tasksOf(value, domain, setChosen) : []), [value, domain]);
   const rows = useRows(tasks.flatMap(({ computation }) => computation ?? []));
   const open = tasks.filter(({ key }) => !done.includes(key));
@@ -70,7 +71,7 @@ export function TodoScreen() {
   return (
     <ScreenFrame
       title="To do"
-      description="What you still need to do before runs can start."
+      description={`What you still need to do before runs can start. ${value ? oldText(value.as_of, now) : ''}`}
       above={[]}
       loaded={loaded}
       actions={

@@ -469,6 +469,15 @@ describe('cms todo', () => {
     const todo = { ...todoOf(0), totals: { approvals: 12, keys: 0, content: 0 } };
     expect((await cms({ '/todo': json(todo) })('todo')).stdout).toBe('These are 0 of 12 approvals that wait for you.\n');
   });
+
+  it('says as of when this is, if changes are followed late', async () => {
+    const asOf = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const late = await cms({ '/todo': json({ ...todoOf(0), as_of: asOf(12) }) })('todo');
+    expect(late.stderr).toBe('This is as of 12 minutes ago: what changed since then may be missing.\n');
+    expect((await cms({ '/todo': json({ ...todoOf(0), as_of: asOf(2) }) })('todo')).stderr).toBe('');
+    const answer = await cms({ '/todo': json({ ...todoOf(0), as_of: '2026-01-01T00:00:00Z' }) })('todo', '--json');
+    expect(JSON.parse(answer.stdout)).toMatchObject({ as_of: '2026-01-01T00:00:00Z' });
+  });
 });
 
 describe('the command that approves', () => {
