@@ -149,6 +149,7 @@ export const refusalReason = v.pipe(
 
 export const userId = v.pipe(
   text(1, 255),
+  v.regex(/^\S([\s\S]*\S)?$/, 'Expected a user without white space at the beginning and the end.'),
   withoutPrivateKey,
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );

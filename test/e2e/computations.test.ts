@@ -80,9 +80,11 @@ describe('create a computation', () => {
   });
 
   it.each([
-    ['the owner', { owner: 'system' }, '/owner'],
-    ['a result consumer', { consumers: ['bob', 'agent'] }, '/consumers/1'],
-  ])('answers 400 to a reserved name as %s, which no token can have', async (_what, fields, pointer) => {
+    ['a reserved name as the owner', { owner: 'system' }, '/owner'],
+    ['a reserved name as a result consumer', { consumers: ['bob', 'agent'] }, '/consumers/1'],
+    ['a result consumer with a blank at the end', { consumers: ['bob', 'alice '] }, '/consumers/1'],
+    ['a provider with a line end at the beginning', { providers: ['\nalice'] }, '/providers/0'],
+  ])('answers 400 to %s, which nobody has', async (_what, fields, pointer) => {
     const { id } = await session.createComputation();
     const body = { name: 'N', ...fields };
     const refused = [
