@@ -145,9 +145,14 @@ export class AgentProcess {
    * Tells whether a stream of the agent is another than the one over which its process got the active run. Always false for a run
    * without an attestation policy.
    */
-  isOnOtherStream({ id }: AgentStream): boolean {
+  isOnOtherStream({ id }: { id: string }): boolean {
     const bound = this.record?.bound_stream;
     return this.isBusy && bound !== undefined && bound !== id;
+  }
+
+  /** Tells whether what an agent says over a stream counts for the active run. */
+  mayHaveRun(stream: { id: string }): boolean {
+    return this.record?.allow_reconnect === true || !this.isOnOtherStream(stream);
   }
 
   /**

@@ -181,13 +181,7 @@ export class CvmSession {
     if (!agentProcess.isLearned) await agentProcess.learn();
     const state = await agent.state();
     if (streams.agent !== agent) return;
-    if (state === undefined) {
-      agentProcess.nextLookAt = clock.now() + timings.answer;
-      return;
-    }
-    agentProcess.state = state;
-    streams.heard();
-    // Only the gateway that holds the CVM knows which stream is the present one.
+    // Only the gateway that holds the CVM knows which stream is the present one. An agent that says nothing keeps no run alive.
     const isMoved = agentProcess.isOnOtherStream(agent);
     if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) {
       // The run ends with a report. Once it holds the CVM no more, its work on this stream is stopped.
@@ -195,6 +189,12 @@ export class CvmSession {
       agentProcess.nextLookAt = clock.now() + timings.command;
       return;
     }
+    if (state === undefined) {
+      agentProcess.nextLookAt = clock.now() + timings.answer;
+      return;
+    }
+    agentProcess.state = state;
+    streams.heard();
     const interval = agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle;
     agentProcess.nextLookAt = clock.now() + interval * (0.9 + Math.random() / 5);
     this.confirm(state);
@@ -224,9 +224,11 @@ export class CvmSession {
 
   /** Asks the gateway that has the stream of the agent for its state, if an event that came here waits for it. */
   private async confirmElsewhere(): Promise<void> {
-    if (!this.agentProcess.run?.isUnconfirmed || !this.isTimeToLook) return;
-    this.agentProcess.nextLookAt = this.parts.clock.now() + this.parts.timings.command;
-    this.confirm(await this.streams.stateElsewhere());
+    const { agentProcess } = this;
+    if (!agentProcess.run?.isUnconfirmed || !this.isTimeToLook) return;
+    agentProcess.nextLookAt = this.parts.clock.now() + this.parts.timings.command;
+    await agentProcess.readRecord(); // the other gateway has given the run
+    this.confirm(await this.streams.stateElsewhere((id) => agentProcess.mayHaveRun({ id })));
   }
 
   lookNow(): void {

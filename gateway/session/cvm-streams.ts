@@ -170,11 +170,16 @@ export class CvmStreams {
     return state;
   }
 
-  /** Asks the gateway that has the stream of the CVM's agent for the agent's state. Undefined if no other gateway has it. */
-  async stateElsewhere(): Promise<AgentState | undefined> {
+  /**
+   * Asks the gateway that has the stream of the CVM's agent for the agent's state. Undefined if no other gateway has it, or if what
+   * comes over that stream does not count.
+   */
+  async stateElsewhere(counts: (stream: string) => boolean): Promise<AgentState | undefined> {
     const { commandStream } = (await this.parts.service.registration(this.identity)) ?? {};
     const isElsewhere = commandStream !== undefined && commandStream.gateway !== this.parts.id;
-    return isElsewhere ? await this.peers.others.stateOf(this.identity, commandStream) : undefined;
+    return isElsewhere && counts(commandStream.stream)
+      ? await this.peers.others.stateOf(this.identity, commandStream)
+      : undefined;
   }
 
   checkSoon(inMilliseconds = 0): void {

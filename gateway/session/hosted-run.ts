@@ -10,7 +10,7 @@ import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, statesAfterEnd, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import { FailureReason } from '../wire/failure-reason.ts';
-import { type AgentState, timeOf, type AgentEvent, type AgentLog, type EventKind } from '../wire/messages.ts';
+import { type AgentState, type AgentEvent, type AgentLog, type EventKind } from '../wire/messages.ts';
 import { type GatewayParts, retryPause } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
@@ -209,10 +209,10 @@ export class HostedRun {
   }
 
   private reportEvent(event: AgentEvent): void {
-    const { event_type, status, originator, timestamp } = event;
-    const occurredAt = timeOf(timestamp);
-    const occurred = occurredAt === undefined ? {} : { occurred_at: occurredAt };
-    const report = { type: 'event', id: eventId(event), event_type, status, originator, ...occurred };
+    const { event_type, status, originator } = event;
+    // By the clock of the gateway: the time that the agent gives may be a text of the algorithm.
+    const occurred_at = timestampOf(this.parts.wallClock);
+    const report = { type: 'event', id: eventId(event), event_type, status, originator, occurred_at };
     if (status === 'Failed') void this.reportFailure(report);
     else this.report(report, { isOptional: !occursOnceInARun(event) });
   }

@@ -107,7 +107,9 @@ export const cannotStart = 'The agent cannot start the run.';
 
 function accept(agentProcess: AgentProcess, { id, run_id, computation_id }: PendingCommand): true {
   const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
-  run.accept(id, agentProcess.record?.attestation_hash);
+  const { attestation_hash, attested_stream, bound_stream } = agentProcess.record ?? {};
+  run.accept(id, attestation_hash);
+  if (bound_stream !== undefined && bound_stream !== attested_stream) run.noteReconnect(bound_stream);
   return true;
 }
 

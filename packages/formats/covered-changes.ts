@@ -55,7 +55,7 @@ export interface Covered {
 /**
  * Returns the differences between the manifest and configuration that were approved and those that would run now, the most harmful
  * first, so that a limit on their number hides the others. Datasets are matched by their file names, reviewers and receivers of released
- * results by user. Added and changed receivers come first, then the policy, access to logs and the review, the rest of the configuration, the algorithm, the datasets, and last
+ * results by user. Added and changed receivers come first, then the settings of the policy, access to logs and the review, the rest of the policy, the rest of the configuration, the algorithm, the datasets, and last
  * what only takes away: receivers, and values of a list in a policy that stays.
  */
 export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
@@ -69,10 +69,11 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
     ...differences('/manifest', rest, newRest),
   ];
   const rank = ({ path, current: value }: PlacedChange): number => {
-    if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 4 : 0;
-    if (!path.startsWith('/configuration/')) return 3;
-    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 4;
-    return /^.configuration.(attestation_policy|log_access|result_review)/.test(path) ? 1 : 2;
+    if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 5 : 0;
+    if (!path.startsWith('/configuration/')) return 4;
+    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 5;
+    if (/^.configuration.(attestation_policy.(vmpl|allow_)|log_access|result_review)/.test(path)) return 1;
+    return isPolicy.test(path) ? 2 : 3;
   };
   return changes.toSorted((one, other) => rank(one) - rank(other));
 }

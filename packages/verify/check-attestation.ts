@@ -47,6 +47,9 @@ export async function checkAttestation(statement: Statement, files: AttestationF
     ...(policy?.allow_used_guest === false
       ? [note('Only the service can know whether another run used the guest before, which the policy forbids.')]
       : []),
+    ...(policy?.allow_reconnect === false
+      ? [note('Only the service can know whether the connection that attested got the run and kept it, as the policy demands.')]
+      : []),
   ];
 }
 

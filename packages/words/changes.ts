@@ -112,7 +112,7 @@ const policyPath = '/configuration/attestation_policy';
  * another place in its list has not changed.
  */
 function withoutPlaces(changes: readonly Change[]): Change[] {
-  const whole = changes.find(({ path, ...change }) => path === `${policyPath}/platforms/0` && isOneSided(change));
+  const whole = changes.find(({ path, ...change }) => path === `${policyPath}/vmpl` && isOneSided(change)); // each policy has it
   if (whole) {
     const shownAs = (value: Value) => (value === null ? null : 'a policy');
     const one = { ...whole, path: policyPath, approved: shownAs(whole.approved), current: shownAs(whole.current) };
@@ -217,7 +217,7 @@ const members = new Map<string, Member>([
   ['approval', ['the level of approval', 'approval', level]],
   ['log_access', ['the access to logs', 'logs', (value) => Number(value === 'none')]],
   ['result_review', ['the review of results', 'receiver', isThere]],
-  ['result_review.reviewers', ['the reviewer', 'receiver']],
+  ['result_review.reviewers', ['the reviewer', 'receiver', isOutside]],
   ['result_review.needed', ['the number of releases that a result needs', 'receiver', least]],
   ['result_review.consumers', ['the receiver of released results', 'receiver', isOutside]],
   ['attestation_policy', ['the attestation policy', 'machine', isThere]],
@@ -277,8 +277,7 @@ function ofReceiver(change: Paired, given: Circumstances): ChangeCard {
   const before = gone ? nameOf(gone.user ?? null, gone.approved) : approved === null ? undefined : keyText(approved);
   const instead = before === undefined ? '' : ` in place of ${before}`;
   const who = nameOf(user, current, lookAlikeOf);
-  const what =
-    by == null ? `${who} receives the results now${instead}` : `${person(by, given)} lets ${who} receive the results${instead}`;
+  const what: What = by == null ? `${who} receives the results now${instead}` : ['lets', who, ` receive the results${instead}`];
   return card(change, { subject: 'receiver', what, effect: 'weaker', values: [gone?.user ?? null, user] }, given);
 }
 
@@ -346,7 +345,7 @@ function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what:
   return {
     subject,
     user,
-    sentence: typeof what === 'string' ? what : spoken(what, by === undefined ? undefined : person(by, given)),
+    sentence: spoken(what, by === undefined ? undefined : person(by, given)),
     effect,
     approved: one === null ? null : before,
     current: other === null ? null : after,
@@ -356,8 +355,11 @@ function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what:
   };
 }
 
-const spoken = ([verb, object, rest = '']: Exclude<What, string>, by: string | undefined) =>
-  `${by === undefined ? `${object} was ${verb}` : `${by} ${verb} ${object}`}${rest}`;
+function spoken(what: What, by: string | undefined): string {
+  if (typeof what === 'string') return by === undefined ? what : `${what}, by ${by}`;
+  const [verb, object, rest = ''] = what;
+  return `${by === undefined ? `${object} was ${verb}` : `${by} ${verb} ${object}`}${rest}`;
+}
 
 function warningOf(
   [about, by]: (string | null | undefined)[],

@@ -29,6 +29,8 @@ interface Since {
   approved?: Approved | undefined;
   /** The newest events of the journal, the newest first. They may not reach back to the approval. Absent: none is known. */
   newest?: readonly StoredEvent[];
+  /** The CVMs to which the approval is limited, by identifier, with who last changed their certificates. */
+  cvms?: ReadonlyMap<string, { certified?: { by: string; at: string } | undefined } | undefined>;
 }
 
 /**
@@ -36,7 +38,7 @@ interface Since {
  * the asset if its creator changed it in place. A value was set by the newest event that changed it. Who named or removed a
  * consumer or reviewer, or changed a member of the policy or of the review, is kept with the computation.
  */
-export function explainChanges({ approval, inputs, approved: before, newest = [] }: Since) {
+export function explainChanges({ approval, inputs, approved: before, newest = [], cvms }: Since) {
   const { user_id: approver, approved_at } = approval;
   const now = aroundOf(inputs);
   const then = before?.around ?? now;
@@ -75,7 +77,7 @@ export function explainChanges({ approval, inputs, approved: before, newest = []
       const earlier = asset && wasThere(asset.id);
       return earlier && earlier.file_name !== asset.file_name;
     });
-    if (renamed) return { by: null, at: changedAt(renamed, 'file_name') };
+    if (renamed) return { by: renamed.renamed_by ?? null, at: changedAt(renamed, 'file_name') };
     const isUnlinked = ofLink('asset_unlinked', before?.id);
     return last((event) => isLinked(event) || isUnlinked(event));
   };
@@ -124,6 +126,7 @@ export function explainChanges({ approval, inputs, approved: before, newest = []
     const { path, approved, current } = change;
     const [, area, member = '', part = ''] = path.split('/');
     if (area === 'expires_at') return { by: null, at: String(approved) };
+    if (area === 'cvm_ids') return authorOf(cvms?.get(approval.cvm_ids?.[Number(member)] ?? '')?.certified);
     if (area === 'signature') return current === 'required' ? last(isUpdateOf('approval')) : last(isKeyOf(approver));
     if (member === 'agent_config') return last(isUpdateOf(`${member}.${part}`));
     if (member === 'attestation_policy') {

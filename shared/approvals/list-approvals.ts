@@ -13,6 +13,7 @@ import { readNewestOf } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
 import { assetKey } from '../rows/read-asset.ts';
 import { readComputation } from '../rows/computation.ts';
+import { storedCvm } from '../rows/cvm.ts';
 
 /** The most administrative events since an approval, the newest, in which the authors of changes are looked for. */
 const mostEvents = 1_000;
@@ -27,9 +28,9 @@ const mostEvents = 1_000;
 export async function listApprovals(table: Table, domain: string, id: string, at: string) {
   const [computation, parts] = await Promise.all([readComputation(table, domain, id), readParts(table, id)]);
   const limiting = parts.approvals.flatMap(({ certificates }) => Object.keys(certificates));
-  const [assets, certificates] = await Promise.all([
+  const [assets, cvms] = await Promise.all([
     getItemsOf(table, parts.assetIds, (assetId) => assetKey(domain, assetId)),
-    readCertificates(table, domain, limiting),
+    readRegistered(table, domain, limiting),
   ]);
   const inputs = inputsOf(computation, parts, assets);
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs), receivers: aroundOf(inputs).receivers };
@@ -44,8 +45,8 @@ export async function listApprovals(table: Table, domain: string, id: string, at
     const item = items[others.indexOf(approval)];
     const approved = item && parseApproved(item);
     const changes = others.includes(approval) ? changesOf(approval, approved, current) : [];
-    return [...changes, ...ownReasons(approval, inputs, at), ...ofCvms(approval, certificates)].map(
-      explainChanges({ approval, inputs, approved, newest }),
+    return [...changes, ...ownReasons(approval, inputs, at), ...ofCvms(approval, certificatesOf(cvms))].map(
+      explainChanges({ approval, inputs, approved, newest, cvms }),
     );
   };
   return {
@@ -84,14 +85,22 @@ function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['
   return changes.length === cvm_ids?.length ? changes : [];
 }
 
-const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
+const registered = v.object({ certificate_fingerprint: v.nullable(v.string()), certified: storedCvm.entries.certified });
+type Registered = ReadonlyMap<string, v.InferOutput<typeof registered> | undefined>;
+
+/** Reads registered CVMs by identifier. Undefined for one that is not registered. One round trip. */
+async function readRegistered(table: Table, domain: string, cvmIds: string[]): Promise<Registered> {
+  const items = await getItemsOf(table, cvmIds, (id) => cvmKeys.cvm(domain, id));
+  return new Map(items.map((item, index) => [cvmIds[index] ?? '', item && parseStored(registered, item, 'registered CVM')]));
+}
+
+const certificatesOf = (cvms: Registered) =>
+  Object.fromEntries(Array.from(cvms, ([id, cvm]) => [id, cvm?.certificate_fingerprint ?? null]));
 
 /**
  * Reads the certificate fingerprints of CVMs, by identifier. Null for a CVM that is not registered or has no certificate. One
  * round trip.
  */
 export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
-  const items = await getItemsOf(table, cvmIds, (id) => cvmKeys.cvm(domain, id));
-  const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
-  return Object.fromEntries(cvmIds.map((id, index) => [id, fingerprints[index] ?? null]));
+  return certificatesOf(await readRegistered(table, domain, cvmIds));
 }

@@ -95,7 +95,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       (name) => !isDeepStrictEqual(current[name], change[name]),
     );
     const changed_at = { ...current.changed_at, ...Object.fromEntries(changed.map((name) => [name, updated_at])) };
-    const next = changeAsset(transaction, domain, current, { ...change, updated_at, changed_at });
+    const renaming = changed.includes('file_name') ? { renamed_by: by } : {};
+    const next = changeAsset(transaction, domain, current, { ...change, ...renaming, updated_at, changed_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
     if (current.content_key && next.content_key !== current.content_key)
       transaction.add(putContentCheck(current.content_key, now));

@@ -16,6 +16,7 @@ import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 
 interface RegisterRequest extends AnsweredRequest, CvmReference {
   given: CvmInput;
+  by: string;
   now: string;
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
@@ -27,7 +28,7 @@ interface RegisterRequest extends AnsweredRequest, CvmReference {
  *   of the domain has the same public key; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<{ cvm: Cvm; isNew: boolean }>> {
-  const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
+  const { domain, cvmId, given, by, now, matchesIfMatch, answerKeeper } = request;
   const change = changeOf(given);
   let number: number | undefined;
   return await makeChange(table, answerKeeper, async (table, transaction) => {
@@ -41,6 +42,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     if (isOfCertificate) {
       assertUnclaimed(transaction, { domain, cvm_id: cvmId });
       exchangeKey(transaction, { domain, cvmId }, { before: cvm?.public_key_hash, after: change.public_key_hash });
+      change.certified = { by, at: now };
     }
     if (cvm) {
       const next = replaced(transaction, domain, cvm, change, now);
@@ -70,7 +72,8 @@ function refuseIfHeld(cvmId: string, claim: Claim | undefined): void {
 
 const withoutCertificate = { certificate: null, certificate_fingerprint: null, certificate_sha512: null, public_key_hash: null };
 
-type Change = Pick<StoredCvm, 'description'> & Partial<Pick<StoredCvm, keyof typeof withoutCertificate | 'agent_url'>>;
+type Change = Pick<StoredCvm, 'description'> &
+  Partial<Pick<StoredCvm, keyof typeof withoutCertificate | 'agent_url' | 'certified'>>;
 
 /**
  * Returns the properties of a CVM that a request to register it changes, without properties that the request omits.

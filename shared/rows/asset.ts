@@ -107,6 +107,8 @@ export const storedAsset = v.object({
    * since the asset was created.
    */
   changed_at: v.optional(v.record(v.string(), v.string())),
+  /** The user who last changed the file name: its creator or an administrator. */
+  renamed_by: v.optional(v.string()),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 

@@ -87,6 +87,8 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 export const storedCvm = v.object({
   ...entries,
   attestation: v.nullable(storedAttestation),
+  /** The user who last set or removed the certificate, and when (RFC 3339). */
+  certified: v.optional(v.object({ by: v.string(), at: v.string() })),
   /** The SHA-512, hex, of the PEM of the certificate with which a CVM was registered. Attestation evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
   /** The SHA-256, hex, of the public key in the certificate of a CVM, as DER SubjectPublicKeyInfo. Null without a certificate. */

@@ -72,7 +72,7 @@ export const aCvm = () => `cvm-${++cvms}-of-bench`;
 /** Registers a CVM that never sends anything, with a certificate if none is given. Returns its identifier. */
 export async function aRegisteredCvm(table: Table, domain: string, given?: CvmInput): Promise<string> {
   const cvmId = aCvm();
-  await registerCvm(table, { domain, cvmId, given: given ?? (await newCvmBody()), now: byAlice.now });
+  await registerCvm(table, { by: 'root', domain, cvmId, given: given ?? (await newCvmBody()), now: byAlice.now });
   return cvmId;
 }
 

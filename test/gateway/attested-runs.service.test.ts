@@ -87,6 +87,24 @@ describe('a run with a policy that allows no reconnects', () => {
     agent.end();
   });
 
+  it('fails when its gateway has gone, though a stranger says nothing but that it is over, to the gateway of the forwarder alone', async () => {
+    const [near, far, elsewhere] = await Promise.all([0, 1, 2].map(() => gatewayInProcess(world.authority)));
+    if (!near || !far || !elsewhere) throw new Error('A gateway is missing.');
+    const addresses = { address: addressOf(near), forwarderAddress: addressOf(elsewhere), reconnectInMilliseconds: 600_000 };
+    const { cvm, agent, computationId } = await atWork('strict-6', strict, addresses);
+    await near.stop();
+    const options = { attestsAtOnce: false, hasForwarder: false, reconnectInMilliseconds: 600_000 };
+    const other = world.connect({ ...cvm, address: addressOf(far) }, options);
+    other.state = 'ConsumingResults';
+    other.hang();
+    agent.event('Running', 'Completed');
+    agent.event('ConsumingResults', 'Ready');
+    expect(await world.untilRun(computationId, 'failed')).toMatchObject({ reason: expect.stringMatching(closed) });
+    other.end();
+    agent.end();
+    await Promise.all([far.stop(), elsewhere.stop()]);
+  });
+
   it('is refused at once on an agent that has connected again since the run was started, and gets no manifest', async () => {
     const { agent } = await attested('strict-4');
     agent.hang();
@@ -109,6 +127,15 @@ describe('a run with a policy that allows reconnects', () => {
     await world.untilRun(computationId, 'completed');
     const reconnects = (await world.journal(computationId)).filter((event) => event.startsWith('Reconnected'));
     expect(reconnects).toHaveLength(1);
+    agent.end();
+  });
+
+  it('begins on a later connection too, which its journal says', async () => {
+    const { agent } = await attested('loose-4');
+    agent.loseConnection();
+    await world.untilReady('loose-4');
+    const computationId = await start('loose-4', reconnecting);
+    await expect.poll(() => world.journal(computationId)).toContain('Reconnected/Warning (inferred)');
     agent.end();
   });
 

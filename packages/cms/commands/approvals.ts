@@ -56,7 +56,7 @@ export function addApprovalCommands(program: CmsCommand): void {
       const { manifest_digest, configuration_digest } = covered;
       for (const [option, current] of Object.entries({ digest: manifest_digest, configuration: configuration_digest })) {
         if ((options[option as 'digest' | 'configuration']?.toLowerCase() ?? current) === current) continue;
-        const next = context.command(`manifest${named(context, id)}`);
+        const next = context.command(`check${named(context, id)}`);
         throw errorOf('conflict', `--${option} is not the current digest, which is ${current}.`, next);
       }
       for (const cvm of options.cvm ?? []) await noteLikeCvms(context, cvm);

@@ -22,8 +22,10 @@ export function addKeyCommands(program: CmsCommand): void {
       const { fingerprint } = await readPublicKey(made);
       const shown = `Made the private key ${file}, which only you can read, and the public key ${made}.\n  ${fingerprint}\n`;
       context.print({ private_key: file, public_key: made, fingerprint }, () => shown);
-      const next = existsSync(usualCollaboration) ? `cms init ${usualCollaboration}` : `cms key add ${shellWord(made)}`;
-      context.note(`Keep the private key to yourself: it signs for you, and has no passphrase.\nNext: ${next}\n`);
+      const next = existsSync(usualCollaboration) ? `init ${usualCollaboration}` : `key add ${shellWord(made)}`;
+      context.note(
+        `Keep the private key to yourself: it signs for you, and has no passphrase.\nNext: ${context.command(next)}\n`,
+      );
     });
 
   key

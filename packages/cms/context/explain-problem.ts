@@ -70,8 +70,9 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return unauthenticated(detail, where);
     case 'forbidden':
       if (problem.reason === 'logs_not_shared') {
-        const message = `${sentence(detail)} The owner can share those of later runs. The approvals then become stale.`;
-        return { message, next: where.command(`computation update ${id} --log-access parties`) };
+        const share = where.command(`computation update ${id} --log-access parties`);
+        const message = `${sentence(detail)} The owner can share those of later runs: ${share}. The approvals then become stale.`;
+        return { message, next: where.command(`computation show ${id}`) };
       }
       return forbidden(detail, where);
     case 'not_found':

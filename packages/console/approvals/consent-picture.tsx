@@ -1,5 +1,5 @@
 import { Badge } from '@cloudscape-design/components';
-import { plainName } from 'computation-management-formats/quoted-name';
+import { plainName, userText } from 'computation-management-formats/quoted-name';
 import { type ChangeCard, type Coverage, partsText, type SentencePart } from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { creatorsOf, Parties } from '../manifest/manifest-view.tsx';
@@ -28,11 +28,21 @@ interface Props {
 }
 
 /** Shows a picture of a computation: who brings which files, the algorithm and its machines, and who receives the results. */
-export function Picture({ coverage: { files, receivers }, changes, sentence }: Props) {
+export function Picture({ coverage: { files, receivers, configuration }, changes, sentence }: Props) {
   const [algorithm, ...datasets] = files;
-  const isChanged = (subject: ChangeCard['subject'], isAbout: (card: ChangeCard) => boolean = () => true) =>
-    changes.some((card) => card.subject === subject && card.current !== null && isAbout(card));
-  const isNamed = (file: string) => isChanged('data', ({ sentence }) => `${sentence} `.includes(` ${plainName(file)} `));
+  const isChanged = (of: ChangeCard['subject'][], isAbout: (card: ChangeCard) => boolean = () => true) =>
+    changes.some((card) => of.includes(card.subject) && isAbout(card));
+  const isNamed = (file: string) =>
+    isChanged(['data', 'address', 'key'], ({ sentence }) =>
+      [' ', ','].some((end) => `${sentence} `.includes(` ${plainName(file)}${end}`)),
+    );
+  const isOfUser = (users: readonly string[]) =>
+    isChanged(
+      ['receiver', 'key'],
+      ({ user, subject, sentence }) =>
+        user !== null && users.includes(user) && (subject === 'receiver' || sentence.includes(`the key of ${userText(user)}`)),
+    );
+  const review = configuration.result_review;
   return (
     <div role="img" aria-label={`Picture: ${partsText(sentence)}`} className="picture">
       <div>
@@ -45,20 +55,21 @@ export function Picture({ coverage: { files, receivers }, changes, sentence }: P
           );
         })}
       </div>
-      <Node isChanged={isChanged('code') || isChanged('machine')}>
+      <Node isChanged={isChanged(['code', 'machine']) || isNamed(algorithm?.name ?? 'the algorithm')}>
         <Name of={algorithm?.name ?? 'Algorithm'} /> of <Parties of={creatorsOf(algorithm?.asset)} /> reads it on{' '}
         {sentence.find(({ names }) => names === 'machines')?.text}
       </Node>
       <div>
         {receivers.map(({ index, users = [] }) => (
-          <Node
-            key={index}
-            side="receives"
-            isChanged={isChanged('receiver', ({ user }) => user !== null && users.includes(user))}
-          >
-            <Parties of={users} /> receives the results
+          <Node key={index} side="receives" isChanged={isOfUser(users)}>
+            <Parties of={users} /> {review ? 'reviews' : 'receives'} the results
           </Node>
         ))}
+        {review && (
+          <Node side="receives" isChanged={isOfUser(review.consumers)}>
+            <Parties of={review.consumers} /> receives what is released
+          </Node>
+        )}
       </div>
     </div>
   );

@@ -167,8 +167,8 @@ export const mistakes: readonly Mistake[] = [
   alice(
     'logs Open',
     /The logs of this run are not shared/,
-    /`log_access` is `none`/,
-    /^cms computation update \S{36} --log-access parties$/,
+    /`log_access` is `none`.*\n?.*cms computation update \S{36} --log-access parties/s,
+    /^cms computation show \S{36}$/,
   ),
   alice('stop Open', /no run|nothing|not running/i, undefined, /^cms computation show \S{36}$/),
   alice('watch Study', /was never run/, undefined, /^cms run .*--cvm sim-1$/),

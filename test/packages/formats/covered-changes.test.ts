@@ -118,13 +118,18 @@ describe('changesBetween', () => {
 
   it('names each part of what is added or removed', () => {
     const without = { ...approved, configuration: { ...approved.configuration, attestation_policy: null } };
-    const paths = placesIn({ configuration: { attestation_policy: policy } });
-    expect(changesBetween(approved, without).map(({ path, current }) => [path, current])).toEqual(
-      paths.map((path) => [path, null]),
-    );
-    expect(changesBetween(without, approved).map(({ path, approved }) => [path, approved])).toEqual(
-      paths.map((path) => [path, null]),
-    );
+    const paths = placesIn({ configuration: { attestation_policy: policy } }).sort();
+    const byPath = (one: { path: string }, other: { path: string }) => (one.path < other.path ? -1 : 1);
+    expect(
+      changesBetween(approved, without)
+        .sort(byPath)
+        .map(({ path, current }) => [path, current]),
+    ).toEqual(paths.map((path) => [path, null]));
+    expect(
+      changesBetween(without, approved)
+        .sort(byPath)
+        .map(({ path, approved }) => [path, approved]),
+    ).toEqual(paths.map((path) => [path, null]));
   });
 
   it('shortens values of more than 200 characters to their hash', () => {

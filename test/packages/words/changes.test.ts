@@ -118,8 +118,11 @@ describe('the effect of a change', () => {
     ['/configuration/agent_config/attested_tls', true, false, 'weaker'],
     ['/configuration/agent_config/client_ca_file', '', 'ca.pem', 'stricter'],
     ['/configuration/agent_config/client_ca_file', 'ca.pem', 'other.pem', 'changed'],
-    [`${policy}/platforms/0`, 'snp', null, 'weaker'], // the whole policy goes
-    [`${policy}/platforms/0`, null, 'snp', 'stricter'],
+    [`${policy}/vmpl`, 0, null, 'weaker'], // the whole policy goes
+    [`${policy}/vmpl`, null, 0, 'stricter'],
+    [`${policy}/platforms/0`, 'snp', null, 'stricter'],
+    [`${policy}/platforms/0`, null, 'az-snp-vtpm', 'weaker'],
+    ['/configuration/result_review/reviewers/1', null, 'mallory', 'weaker'],
     [`${policy}/platforms/1`, null, 'tdx', 'weaker'],
     [`${policy}/measurements/1`, null, 'cd'.repeat(48), 'weaker'],
     [`${policy}/measurements/1`, 'cd'.repeat(48), null, 'stricter'],

@@ -199,14 +199,14 @@ describe('the reasons why an approval does not count', () => {
     expect(replaced).toMatchObject({ user: 'alice', by: 'root', at: minute(2) });
   });
 
-  it('name a renamed file with the time alone: its creator or an administrator did it', async () => {
+  it('name who renamed a file: its creator or an administrator', async () => {
     const domain = newDomain();
     const { id, dataset } = await aSharedComputation(stores, domain);
     await anApproval(stores, domain, id);
     const given = { file_name: 'new.csv', asset_type: 'dataset' as const, description: '', mime_type: '' };
     await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'root', now: minute(2) });
     const names = (await reasons(domain, id))?.filter(({ path }) => path.endsWith('/filename'));
-    const atTwo = { user: 'bob', by: null, at: minute(2) };
+    const atTwo = { user: 'bob', by: 'root', at: minute(2) };
     expect(names).toMatchObject([
       { approved: 'iris.csv', current: null, ...atTwo },
       { approved: null, current: 'new.csv', ...atTwo },

@@ -21,7 +21,7 @@ const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
 /** Registers a CVM with the certificate of the samples, whose commands the stream `s1` takes. */
 async function heldCvm(): Promise<Cvm> {
   const cvm = newCvm();
-  await registerCvm(embedded.table, { ...cvm, given: cvmBody, now });
+  await registerCvm(embedded.table, { by: 'root', ...cvm, given: cvmBody, now });
   await setStream(cvm, 's1');
   return cvm;
 }
@@ -73,10 +73,10 @@ describe('the record of an agent process', () => {
   it('takes no run for a stream whose certificate was replaced or revoked', async () => {
     const cvm = await heldCvm();
     expect(await bind(cvm, run, 's1', 'of the certificate before')).toBeUndefined();
-    await registerCvm(embedded.table, { ...cvm, given: { ...cvmBody, certificate: null }, now });
+    await registerCvm(embedded.table, { by: 'root', ...cvm, given: { ...cvmBody, certificate: null }, now });
     expect(await bind(cvm, run)).toBeUndefined();
     expect(await read(cvm)).toEqual({});
-    await registerCvm(embedded.table, { ...cvm, given: cvmBody, now });
+    await registerCvm(embedded.table, { by: 'root', ...cvm, given: cvmBody, now });
     expect(await bind(cvm, run)).toBeDefined();
   });
 

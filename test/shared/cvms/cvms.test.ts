@@ -24,7 +24,7 @@ let domains = 0;
 const newDomain = () => `d${++domains}`;
 
 const register = (domain: string, cvmId: string, description = '', when = now) =>
-  registerCvm(stores.table, { domain, cvmId, given: { description }, now: when });
+  registerCvm(stores.table, { by: 'root', domain, cvmId, given: { description }, now: when });
 const poll = (domain: string, cvmId: string, when = now) => listCommands(stores.table, domain, cvmId, when);
 const report = (domain: string, cvmId: string, reports: Report[], when = now) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: when });
@@ -42,9 +42,9 @@ describe('the registration of a CVM', () => {
   it('takes two equal first requests at once, of a CVM without a key so far', async () => {
     const domain = newDomain();
     await register(domain, 'cvm-1');
-    const put = (cvmId: string) => registerCvm(stores.table, { domain, cvmId, given: cvmBody, now });
+    const put = (cvmId: string) => registerCvm(stores.table, { by: 'root', domain, cvmId, given: cvmBody, now });
     asReadBefore(stores.mortal, cvmKeys.cvm(domain, 'cvm-1'), () => put('cvm-1'));
-    const late = await registerCvm(stores.mortal, { domain, cvmId: 'cvm-1', given: cvmBody, now });
+    const late = await registerCvm(stores.mortal, { by: 'root', domain, cvmId: 'cvm-1', given: cvmBody, now });
     expect(late).toMatchObject({ cvm: { certificate: cvmBody.certificate } });
     await expect(put('cvm-2')).rejects.toMatchObject({ code: 'conflict' });
     await isConsistent();

@@ -172,7 +172,7 @@ describe('recordReports', () => {
   it('ignores what a heartbeat says that names the run of another CVM or an unknown run', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
     const { cvm_id: cvmId } = mine;
-    await registerCvm(stores.table, { domain, cvmId, given: { description: '' }, now: byAlice.now });
+    await registerCvm(stores.table, { by: 'root', domain, cvmId, given: { description: '' }, now: byAlice.now });
     const beat = (run_id: string): Report => ({ type: 'heartbeat', run_id, fit: 'spent', agent_state: 'Failed' });
     await record(cvmId, [beat(other.run_id), beat(numberedId(4711))]);
     const { presence } = await readCvm(stores.table, { domain, cvmId }, byAlice.now);

@@ -74,7 +74,7 @@ describe('the removal of a domain', () => {
     const { table } = stores;
     for (const domain of others) {
       const { id } = await aReadyComputation(stores, domain);
-      await registerCvm(table, { domain, cvmId: 'cvm-1', given: { description: '' }, now: byAlice.now });
+      await registerCvm(table, { by: 'root', domain, cvmId: 'cvm-1', given: { description: '' }, now: byAlice.now });
       await aRun(stores, domain, id, `cvm-${randomUUID()}`);
       await users.addUser(`user of ${domain}`);
       await users.add(`user of ${domain}`, `${domain}:administrator`);

@@ -37,7 +37,7 @@ describe('the index of names', () => {
       await aComputation(table(), domain, 'IRIS'),
     ];
     const dataset = await anAsset(stores, domain);
-    await registerCvm(table(), { domain, cvmId: 'iris-1', given: { description: '' }, now: byAlice.now });
+    await registerCvm(table(), { by: 'root', domain, cvmId: 'iris-1', given: { description: '' }, now: byAlice.now });
     await indexRows(
       table(),
       [word, first, second, exact].map((id) => rowOf(domain, id)),

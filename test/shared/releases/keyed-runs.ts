@@ -68,7 +68,7 @@ export class KeyedComputation {
     const { table } = this.stores;
     const cvm = { domain, cvmId: this.cvm };
     const [before, held] = [this.streams.held, randomUUID()];
-    if (before === '') await registerCvm(table, { ...cvm, given: { description: '', certificate: null }, now });
+    if (before === '') await registerCvm(table, { by: 'root', ...cvm, given: { description: '', certificate: null }, now });
     const instead = before === '' ? undefined : { gateway: 'gateway', stream: before };
     await setCommandStream(table, cvm, { commandStream: { gateway: 'gateway', stream: held }, instead, now });
     this.streams.held = held;

@@ -29,7 +29,7 @@ const cvmId = 'cvm-1';
 /** Registers a CVM in a domain of its own, and makes two gateways. */
 async function aCvm() {
   const place = { domain: randomUUID(), cvmId };
-  await registerCvm(stores.table, { ...place, given: { description: '' }, now });
+  await registerCvm(stores.table, { by: 'root', ...place, given: { description: '' }, now });
   const [one, two] = [randomUUID(), randomUUID()];
   const setStream = (commandStream: CommandStream, instead?: CommandStream, when = now) =>
     setCommandStream(stores.table, place, { commandStream, instead, now: when });
@@ -125,7 +125,7 @@ describe('a CVM that a gateway holds', () => {
     const fingerprint = async () => (await readRegistration(stores.table, place))?.certificate;
     expect(await fingerprint()).toBeUndefined();
     const given = { description: '', certificate: cvmBody.certificate };
-    await registerCvm(stores.table, { ...place, given, now });
+    await registerCvm(stores.table, { by: 'root', ...place, given, now });
     expect(await fingerprint()).toBe(cvm.certificate_fingerprint);
   });
 

@@ -122,7 +122,7 @@ describe('recordPresence', () => {
       const { table } = embedded;
       const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
       const fit = async () => (await readCvm(table, cvm, at(9))).presence.fit;
-      await registerCvm(table, { ...cvm, given: { description: '' }, now: at(0) });
+      await registerCvm(table, { by: 'root', ...cvm, given: { description: '' }, now: at(0) });
       await recordPresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: first });
       const before = await read();
       await recordPresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
