@@ -52,9 +52,9 @@ export function shellWord(text: string): string {
 }
 
 /** The pattern of texts that spreadsheets take for a formula, also after blanks and with full-width characters. */
-const formula = /^[\s\p{C}]*[=+\-@|%\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/u;
+const formula = /^[\s\p{C}]*[=+\-@|%\uff0b\uff0d\uff1d\uff20]|^[\t\r\n']/u;
 
-/** Returns rows as CSV (RFC 4180), with a column for each field. A text that a spreadsheet would run as a formula begins with an apostrophe. */
+/** Returns rows as CSV (RFC 4180), with a column for each field. A text that a spreadsheet would run as a formula begins with an apostrophe, as does one that had one: no two texts become the same. */
 export function csvText(rows: readonly object[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = rows.map((row) => names.map((name) => (row as Record<string, unknown>)[name]));

@@ -114,6 +114,7 @@ const happenings: Record<string, Happening> = {
   },
 };
 const names = Object.keys(happenings);
+const joins = names.filter((name) => /second|exchanged/.test(name));
 const gaps = ['the agent loses its connection', 'the agent abandons its stream', 'the gateway ends', 'the agent restarts'];
 
 /** Lives one history. @returns how its run ended: `refused` if it was not started */
@@ -121,9 +122,11 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const random = seededRandom(seed);
   const pick = <T>(values: readonly T[]) => values[Math.floor(random() * values.length)] as T;
   const allow_reconnect = random() < 0.5;
-  const happened = Array.from({ length: Math.floor(random() * 4) }, () => ({ name: pick(names), moment: pick(moments) }));
+  const some = (of: readonly string[], most: number) =>
+    Array.from({ length: Math.floor(random() * most) }, () => ({ name: pick(of), moment: pick(moments) }));
+  const happened = [...(random() < 0.8 ? [{ name: pick(joins), moment: pick(moments) }] : []), ...some(names, 4)];
   const what = `seed ${seed}, reconnects ${allow_reconnect}, ${JSON.stringify(happened)}`;
-  const intrudes = happened.some(({ name }) => /second|exchanged/.test(name));
+  const intrudes = happened.some(({ name }) => joins.includes(name));
   // Who connects while the agent does not takes its place.
   const isHonest =
     happened.every(({ name, moment }) => happenings[name]?.survives(moment, allow_reconnect)) &&
@@ -132,6 +135,8 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const cvmId = `history-${seed}`;
   const near = happened.some(({ name }) => name === 'the gateway ends') ? await gatewayInProcess(world.authority) : undefined;
   let isNearOver = false;
+  /** Whether the connection over which the run was given closed before the work was done. */
+  let isCut = false;
   const cvm = await world.enrol(cvmId);
   const attested = new Set([cvm.certificate]);
   const others: { agent: SimulatedAgent; certificate: string }[] = [];
@@ -165,6 +170,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const happen = async (moment: Moment) => {
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
+      isCut ||= moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
       await happenings[name]?.happen(history);
       // An agent attests once. A token on a connection that breaks before it is taken is lost, and somebody must restart the agent again.
       if (isHonest && name === 'the agent restarts') await untilTaken();
@@ -172,7 +178,8 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   };
 
   const { address } = near ? { address: `localhost:${near.port}` } : cvm;
-  history.genuine = world.connect({ ...cvm, address }, { token, onState: step });
+  const forwarderAddress = random() < 0.5 ? world.gateway.address : address;
+  history.genuine = world.connect({ ...cvm, address }, { token, onState: step, forwarderAddress });
   await untilAttested(world.call, cvmId);
   await world.untilReady(cvmId);
   const computation = await computationOf(allow_reconnect);
@@ -201,6 +208,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
     if (outcome === 'running') await world.call('POST', `/d1/computations/${computation}/stop`);
     await expect.poll(status, { timeout: 60_000, message: what }).not.toMatch(/running|stopping/);
   }
+  if (isCut && !allow_reconnect) expect(outcome, what).not.toBe('completed');
   const agents = [...others, { agent: history.genuine, certificate: cvm.certificate }];
   for (const { agent, certificate } of agents) {
     const wrong = allow_reconnect && attested.has(certificate) ? [] : agent.unattested;

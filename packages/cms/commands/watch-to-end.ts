@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
-import { shellWord } from 'computation-management-words';
+import { shellWord, userText } from 'computation-management-words';
 import { named } from '../context/computation-reference.ts';
 import type { Session } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';
@@ -134,7 +134,7 @@ export function eventLine(event: Schemas['Event'], startedAt: number, { colours 
   const { originator, event_type, status, timestamp } = event;
   const at = `+${((Date.parse(timestamp) - startedAt) / 1_000).toFixed(1)} s`.padStart(10);
   const [mark, colour] = lookOf(event);
-  const line = `${at}  ${padded(originator, 18)}  ${padded(event_type, 18)}  ${printable(status)}`.trimEnd();
+  const line = `${at}  ${padded(userText(originator), 18)}  ${padded(event_type, 18)}  ${printable(status)}`.trimEnd();
   const { reason } = detailsIn(event.details);
   const shown = `${mark}${line}${typeof reason === 'string' && reason !== '' ? `  ${printable(reason)}` : ''}`;
   return colours && colour !== undefined ? styleText(colour, shown, { validateStream: false }) : shown;

@@ -24,7 +24,7 @@ import {
 } from 'computation-management-client/node';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
-import { sentence } from 'computation-management-words';
+import { sentence, userText } from 'computation-management-words';
 import type { Context, Session } from '../context/context.ts';
 import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
@@ -62,7 +62,7 @@ export async function uploadInto(context: Session, id: string, file: string): Pr
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
-    const message = printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`);
+    const message = printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${userText(user)}.`);
     throw errorOf('forbidden', message, context.command('whoami'));
   }
   const onOtherHash = ({ named, found }: { named: string; found: string }) =>

@@ -81,7 +81,8 @@ export function hanging(line: string, columns = 110): string {
 }
 
 /**
- * Returns rows as CSV, with a column for each field of the JSON. In a file or a pipe each text is exact. On a terminal, characters that the
+ * Returns rows as CSV, with a column for each field of the JSON. In a file or a pipe each text is exact, but for an
+ * apostrophe before one that begins as a formula or with an apostrophe. On a terminal, characters that the
  * terminal acts on are escaped as in JSON.
  */
 export function csvOf(rows: readonly unknown[], isTerminal: boolean): string {

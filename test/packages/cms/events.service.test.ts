@@ -39,7 +39,8 @@ async function typesOf(...args: string[]) {
 
 describe('cms watch', () => {
   it('says what to type at the agent of a registered CVM when it waits for files and when the result is there', async () => {
-    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
+    const userName = 'carol\u200b'; // must not pass for carol
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName });
     await carol('login', '--local');
     writeFileSync(join(folder, 'sum.sh'), '#!/bin/sh\n');
     await carol('computation', 'create', 'Sum');
@@ -47,7 +48,7 @@ describe('cms watch', () => {
     await carol('asset', 'upload', join(folder, 'sum.sh'), '--type', 'algorithm', '--computation', 'Sum');
     const { run } = JSON.parse((await carol('run', 'Sum', '--cvm', 'my-cvm', '--json')).stdout) as { run: string };
     const clientWith = async (role: string) =>
-      createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('carol', [`d1:${role}`]) });
+      createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token(userName, [`d1:${role}`]) });
     await (await clientWith('administrator')).registerCvm({ cvmID: 'my-cvm', body: { description: 'cvm.example.com:7002' } });
     const cvm = await clientWith('cvm');
     const out = vi.fn();
@@ -69,6 +70,7 @@ describe('cms watch', () => {
     await cvm.report({ cvmID: 'my-cvm', body: { reports: [...reports, event('ConsumingResults', 'Ready')] } });
     const { exitCode, stderr } = await watching;
     expect(exitCode).toBe(0);
+    expect(out.mock.calls.flat().join('')).toMatch(/carol.+200B/);
     expect(stderr.match(/cms (?:send|result)\b/g)).toEqual(['cms send', 'cms send', 'cms result']);
   });
 });

@@ -33,6 +33,11 @@ describe('csvText', () => {
     for (const found of [header, row]) expect(found).toMatch(/^"?'/);
   });
 
+  it('makes no two texts the same', () => {
+    const texts = ['alice', "'alice", '=alice', "'=alice", "''=alice"];
+    expect(new Set(texts.map((user) => csvText([{ user }]))).size).toBe(texts.length);
+  });
+
   it('keeps numbers, and words that only contain such characters', () => {
     expect(csvText([{ a: -5, b: 'penguin-sizes.csv' }])).toBe('a,b\r\n-5,penguin-sizes.csv\r\n');
   });
