@@ -52,11 +52,16 @@ export interface Covered {
   receivers?: readonly string[];
 }
 
+/** The changes of one list of a policy that come before what else changed. */
+const mostOfList = 3;
+
 /**
  * Returns the differences between the manifest and configuration that were approved and those that would run now, the most harmful
  * first, so that a limit on their number hides the others. Datasets are matched by their file names, reviewers and receivers of released
- * results by user. Added and changed receivers come first, then the settings of the policy, access to logs and the review, the rest of the policy, the rest of the configuration, the algorithm, the datasets, and last
- * what only takes away: receivers, and values of a list in a policy that stays.
+ * results by user. Added and changed receivers come first, then the settings of the policy, access to logs and the review, the rest of the
+ * policy, the rest of the configuration, the algorithm, the datasets, and then what only takes away: receivers, and values of a list in a
+ * policy that stays. Last come what would hide others: the members of a policy that came or went as a whole, but for `vmpl`, which each policy
+ * has, and the changes of a list of a policy from the fourth on.
  */
 export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
   const { datasets: before, algorithm, result_consumers: _, ...rest } = approved.manifest;
@@ -68,10 +73,15 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
     ...differencesByName('/manifest/datasets', datasetsOf(before), datasetsOf(after), '/filename'),
     ...differences('/manifest', rest, newRest),
   ];
-  const rank = ({ path, current: value }: PlacedChange): number => {
+  const isWhole = [approved, current].some((each) => memberAt(each, policyPath) === null);
+  const rank = (change: PlacedChange): number => {
+    const { path, current: value } = change;
+    const list = /^(.+)\/\d+$/.exec(path)?.[1] ?? '';
+    const isLong = list !== '' && changes.filter((other) => other.path.startsWith(`${list}/`)).indexOf(change) >= mostOfList;
+    if (isPolicy.test(path) && (isWhole ? path !== `${policyPath}/vmpl` : isLong)) return 6;
     if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 5 : 0;
     if (!path.startsWith('/configuration/')) return 4;
-    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 5;
+    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, list))) return 5;
     if (/^.configuration.(attestation_policy.(vmpl|allow_)|log_access|result_review)/.test(path)) return 1;
     return isPolicy.test(path) ? 2 : 3;
   };
@@ -145,6 +155,7 @@ function differences(path: string, before: unknown, after: unknown): ApprovalCha
   return [...names].flatMap((name) => differences(`${path}/${name}`, parts[name], others[name]));
 }
 
+const policyPath = '/configuration/attestation_policy';
 const isPolicy = /^.configuration.attestation_policy/;
 const isOfUsers = /^.configuration.result_review.(reviewers|consumers)$/;
 
