@@ -34,16 +34,16 @@ export const collateralMembers = [
 
 export const mostMeasurements = 32;
 
-const expectedMeasurements = `Expected 1 to ${mostMeasurements} measurements of 96 hex digits.`;
+const expectedMeasurement = 'Expected 96 hex digits.';
 const measurement = v.pipe(
-  v.string(expectedMeasurements),
-  v.regex(/^[0-9a-fA-F]{96}$/, 'Expected 96 hex digits.'),
+  v.string(expectedMeasurement),
+  v.regex(/^[0-9a-fA-F]{96}$/, expectedMeasurement),
   v.toLowerCase(),
   v.metadata({ minLength: 96, maxLength: 96 }),
 );
 
-function upTo(most: number, description: string) {
-  const expected = `Expected a whole number from 0 to ${most}.`;
+function upTo(most: number, description: string, source = '') {
+  const expected = `Expected a whole number from 0 to ${most}${source}.`;
   return v.pipe(
     v.number(expected),
     v.integer(expected),
@@ -53,26 +53,29 @@ function upTo(most: number, description: string) {
   );
 }
 
-const version = (what: string) => upTo(255, `The least version of ${what}, 0 to 255.`);
+const version = (what: string) => upTo(255, `The least version of ${what}, 0 to 255.`, ': copy it from the page of a CVM');
 
-/** Makes the schema of a list whose order does not matter. It is returned sorted, with each entry once. */
+/**
+ * Makes the schema of a list whose order does not matter. It is returned sorted, with each entry once.
+ * @param empty what to do about an empty list. Undefined: it may be empty
+ */
 function setOf<const Entry extends v.GenericSchema<unknown, string>>(
   entry: Entry,
-  { least = 0, most, expected, description }: { least?: number; most: number; expected: string; description: string },
+  { what, empty, most, description }: { what: string; empty?: string | undefined; most: number; description: string },
 ) {
   return v.pipe(
-    v.array(entry, expected),
-    v.minLength(least, expected),
-    v.maxLength(most, expected),
+    v.array(entry, `Expected a list of ${what}.`),
+    v.minLength(empty === undefined ? 0 : 1, empty),
+    v.maxLength(most, ({ input: of }) => `Of ${of.length} ${what}, remove ${of.length - most}: at most ${most} are allowed.`),
     v.description(description),
     v.transform((entries): v.InferOutput<Entry>[] => [...new Set(entries)].sort()),
   );
 }
 
 /** Makes the schema of a list of some of given names. */
-function someOf<const Names extends readonly string[]>(names: Names, least: number, description: string) {
+function someOf<const Names extends readonly string[]>(names: Names, what: string, description: string, empty?: string) {
   const name = v.picklist(names, `Expected one of ${names.join(', ')}.`);
-  return setOf(name, { least, most: names.length, expected: `Expected a list of ${names.join(', ')}.`, description });
+  return setOf(name, { what: `${what} (${names.join(', ')})`, empty, most: names.length, description });
 }
 
 const versions = {
@@ -133,12 +136,8 @@ const flags = {
 };
 const ofStatuses = "TDX: Intel's statuses of the versions that a CVM may have. Default `UpToDate` alone. Returned sorted.";
 const ofAdvisories = "TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted.";
-const expectedAdvisories = `Expected up to ${mostAdvisories} identifiers such as INTEL-SA-00837.`;
-const advisory = v.pipe(
-  v.string(expectedAdvisories),
-  v.regex(/^INTEL-(?:SA|DOC)-\d{5}$/, expectedAdvisories),
-  v.metadata({ maxLength: 15 }),
-);
+const noAdvisory = 'This is no identifier of an advisory. Write it like INTEL-SA-00837.';
+const advisory = v.pipe(v.string(noAdvisory), v.regex(/^INTEL-(?:SA|DOC)-\d{5}$/, noAdvisory), v.metadata({ maxLength: 15 }));
 const ofPlatforms = `The platforms that a CVM may have: ${platforms.map((each) => `\`${each}\``).join(', ')}. Returned sorted.`;
 const ofMeasurements =
   'The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and ' +
@@ -157,23 +156,20 @@ export const strictestRules: Omit<AttestationPolicy, 'platforms' | 'measurements
   allow_used_guest: false,
 };
 
+const choose = 'Choose at least one platform: that of your CVM, as its page shows.';
+const enter = 'Enter a measurement of 96 hex digits: copy it from the page of a CVM, or from who built the image.';
 const withoutVtpm = `Expected null, or one of ${withVtpm.join(', ')} among the platforms: others have no PCRs.`;
 
 export const attestationPolicyInput = v.pipe(
   namedInput('AttestationPolicyInput', ofPolicy, {
-    platforms: someOf(platforms, 1, ofPlatforms),
-    measurements: setOf(measurement, {
-      least: 1,
-      most: mostMeasurements,
-      expected: expectedMeasurements,
-      description: ofMeasurements,
-    }),
+    platforms: someOf(platforms, 'platforms', ofPlatforms, choose),
+    measurements: setOf(measurement, { what: 'measurements', empty: enter, most: mostMeasurements, description: ofMeasurements }),
     pcrs: v.optional(pcrs, strictestRules.pcrs),
     vmpl: v.optional(vmpl, strictestRules.vmpl),
     minimum_tcb: v.optional(orNull(leastInput, ofLeast), strictestRules.minimum_tcb),
-    accepted_tcb_statuses: v.optional(someOf(tcbStatuses, 0, ofStatuses), strictestRules.accepted_tcb_statuses),
+    accepted_tcb_statuses: v.optional(someOf(tcbStatuses, 'statuses', ofStatuses), strictestRules.accepted_tcb_statuses),
     accepted_advisories: v.optional(
-      setOf(advisory, { most: mostAdvisories, expected: expectedAdvisories, description: ofAdvisories }),
+      setOf(advisory, { what: 'advisories', most: mostAdvisories, description: ofAdvisories }),
       strictestRules.accepted_advisories,
     ),
     allow_debug: v.optional(flags.allow_debug, strictestRules.allow_debug),

@@ -22,7 +22,7 @@ const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storag
 
 const withoutToken = v.check(
   (text: string) => !holdsToken(text),
-  'A part of this begins as a token of a known service does. Everyone in the domain reads it.',
+  'A part looks like an access token, which everyone would read. Use an address without it, or none: you then send the file.',
 );
 
 /**
@@ -41,7 +41,7 @@ const publicUrl = (schemes: readonly string[]) => {
       (url) => !/^[^:]*:\/\/[^/]*@/.test(url),
       'Expected an address without a user or password: everyone in the domain reads it.',
     ),
-    v.check((url) => !url.includes('#'), 'Expected an address without a fragment: everyone in the domain reads it.'),
+    v.check((url) => !url.includes('#'), 'Remove # and what follows: an address may not have a part after #.'),
     v.check((url) => !leadsUp(url), 'Expected an address without two dots in a row.'),
     withoutToken,
     v.check((url) => /^[a-z]+:\/\/[^/]/.test(url) && URL.canParse(url), expected),

@@ -104,6 +104,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
 }
 
 function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint, created_at, updated_at }: Cvm) {
+  const versions = Object.entries(attestation?.tcb ?? {}).map(([name, value]) => `${name} ${String(value)}`);
   return (
     <>
       <Panel title="Presence">
@@ -134,6 +135,8 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
           columns={2}
           items={[
             { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
+            { label: 'Platform', value: attestation?.platform ?? 'Not proven' },
+            { label: 'Versions', value: versions.join(', ') || 'Not proven' },
             { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
           ]}
         />

@@ -39,9 +39,7 @@ function pcrsIn(text: string): Policy['pcrs'] {
 }
 
 function versionsText({ minimum_tcb: least }: Policy): string {
-  return least
-    ? [least.bootloader, least.tee, least.snp, least.microcode, least.fmc].filter((each) => each !== null).join(', ')
-    : '';
+  return [least?.bootloader, least?.tee, least?.snp, least?.microcode, least?.fmc].filter((each) => each != null).join(', ');
 }
 
 /** Reads the least versions of an SNP machine from text, in the order of `versionsText`. */

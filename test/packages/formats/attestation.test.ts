@@ -81,7 +81,9 @@ describe('an attestation policy', () => {
     const refused = (given: object) =>
       v.safeParse(attestationPolicyInput, { ...least, ...given }).issues?.map(({ message }) => message);
     expect(refused({ platforms: ['sgx'] })).toEqual(['Expected one of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.']);
-    expect(refused({ platforms: 'snp' })).toEqual(['Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.']);
+    expect(refused({ platforms: 'snp' })).toEqual([
+      'Expected a list of platforms (az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx).',
+    ]);
     expect(refused({ accepted_tcb_statuses: ['Fine'] })).toEqual([expect.stringMatching(/^Expected one of Config/)]);
   });
 
