@@ -155,7 +155,7 @@ function sampleOf(code: ErrorCode, route: Route): Sample {
       return { detail: forbidden({ id: 'bob', roles: new Set([role]), actions: new Set() }, access).message };
     }
     case 'incomplete':
-      return { detail: 'The computation is not ready to run. See `missing_items`.', extras: { missing_items: missingItems } };
+      return { detail: 'The computation is not ready to run: something is missing.', extras: { missing_items: missingItems } };
     case 'too_large':
       return { detail: tooLarge[route.name] ?? 'The body has 262145 bytes. The limit is 262144 bytes.' };
     case 'not_found':

@@ -136,7 +136,7 @@ interface Found {
 function snapshotOf({ computation, inputs, cvm }: Omit<Found, 'judged' | 'keys'>, table: Table, now: string): RunSnapshot {
   const { snapshot, missing } = readinessOf(inputs, { at: timeOfStart(table, now, computation), cvm });
   if (snapshot && !isIncomplete(missing)) return snapshot;
-  throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
+  throw new ServiceError('incomplete', 'The computation is not ready to run: something is missing.', { missing_items: missing });
 }
 
 /**
