@@ -34,7 +34,7 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     );
     await open(`computations/${id}/runs/${run}`);
     const main = page.locator('main');
-    await main.getByText('The run failed: The CVM failed').waitFor();
+    await main.getByText('The run failed: The algorithm failed').waitFor();
     await main.getByText('in the phase Running the algorithm').waitFor();
     await main.getByText('What differs from the last run that completed').waitFor();
     await main.getByText('the description was changed from "" to Another').waitFor();

@@ -20,23 +20,17 @@ export function LastGoodRun({ run }: { run: Run }) {
   if (problem !== undefined) return <ProblemAlert problem={problem} retry={loaded.reload} isRetrying={loaded.isLoading} />;
   if (!value) return null;
   const { good, differences } = value;
+  const isSame = differences.length === 0;
   return (
-    <Alert
-      type="info"
-      header={
-        differences.length === 0
-          ? 'Nothing differs from the last run that completed'
-          : 'What differs from the last run that completed'
-      }
-    >
-      {differences.length === 0
+    <Alert type="info" header={`${isSame ? 'Nothing' : 'What'} differs from the last run that completed`}>
+      {isSame
         ? 'The files, keys, configuration and CVM are the same as in '
         : 'Compared are the manifest, the configuration and the CVM of '}
       <GoTo place={{ screen: 'run', id, run: good.id }}>
         the run of <Time at={good.started_at} />
       </GoTo>
       .
-      {differences.length > 0 && (
+      {!isSame && (
         <Bullets
           className="long-words"
           of={differences.map((sentence) => (
@@ -104,17 +98,17 @@ interface OutcomeProps {
 /**
  * Shows how a run ended, and why. Shows nothing while the run goes on.
  * @param refusal why the key of a file was refused, if the run failed for this reason
- * @param children what follows the likely repair of a failed run
+ * @param children what follows the likely repair of a failed run whose log may tell more
  */
 export function Outcome({ run, phases, refusal, children }: OutcomeProps) {
   const { status, reason, ended_at, started_at } = run;
   if (status === 'failed') {
-    const failed = phases.at(-1);
+    const phase = phases.at(-1)?.name ?? '';
+    const { what, repair, isInLog } = repairOf(run, phase, refusal);
     const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
     return (
-      <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
-        It failed after {took}, in the phase <strong>{failed?.name}</strong>. {repairOf(run, failed?.name ?? '', refusal)}{' '}
-        {children}
+      <Alert type="error" header={<>The run failed: {what === reason ? <Name of={what} /> : what}</>}>
+        It failed after {took}, in the phase <strong>{phase}</strong>. {repair} {isInLog && children}
       </Alert>
     );
   }

@@ -57,7 +57,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
             <Outcome run={shown} phases={phases(shown)} refusal={fatalRefusal(shown, events)}>
               {computation.value?.computation.log_access === 'none' && (
                 <>
-                  Nobody may read its log. <ShareLog computation={computation.value.computation} />
+                  Nobody may read the log of the algorithm. <ShareLog computation={computation.value.computation} />
                 </>
               )}
             </Outcome>

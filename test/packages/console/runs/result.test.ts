@@ -72,5 +72,9 @@ it('names the key of a file as the cause of a failed run only if the run failed 
   expect(fatalRefusal({ status: 'failed', reason }, events)).toBe(reason);
   expect(fatalRefusal({ status: 'failed', reason: 'Killed.' }, events)).toBeUndefined();
   expect(fatalRefusal({ status: 'completed', reason }, events)).toBeUndefined();
-  expect(repairOf({ reason, reason_code: null }, 'Receiving the data', reason)).toMatch(/^The machine did not get the key/);
+  expect(repairOf({ reason, reason_code: null }, 'Receiving the data', reason)).toMatchObject({
+    what: reason,
+    repair: expect.stringMatching(/^The machine did not get the key/),
+    isInLog: false,
+  });
 });
