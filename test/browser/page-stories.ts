@@ -63,7 +63,7 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await typed.fill('abab');
     await page.getByText('A measurement has 96 hex digits: copy it whole').first().waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.').first().waitFor();
+    await page.getByText('Choose at least one platform').first().waitFor();
     await page.getByRole('checkbox', { name: /^az-snp-vtpm/ }).check();
     await page.getByText('any VM of any Azure customer').first().waitFor();
     await page.getByRole('checkbox', { name: /^az-snp-vtpm/ }).uncheck();

@@ -2,6 +2,7 @@ import { Alert, Button, ButtonDropdown, type ButtonDropdownProps, FormField, Key
 import { type ComponentProps, useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
+import { machineLines } from '../attestation/machines.ts';
 import { EventsTable } from '../events/events-table.tsx';
 import { ConfirmModal, DeleteModal, GoTo, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, loadOverview, type Overview, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
@@ -145,7 +146,8 @@ function StartRun({ overview, first, onClose }: { overview: Overview; first: str
     return describeMissing((await client.dryRun({ id, cvm: chosen, signal })).missing_items);
   });
   const missing = isReady ? (check.value ?? []) : describeMissing(overview.missing);
-  const lacks = isReady || missing.length > 0 ? missing.map(({ sentence }) => sentence) : ['A machine that the policy allows'];
+  const sentences = missing.map(({ sentence }) => sentence);
+  const lacks = isReady || missing.length > 0 ? sentences : machineLines(overview.machines ?? []);
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
   const errors = fieldErrors(start.problem, ['query/cvm']);
   return (

@@ -12,6 +12,8 @@ export interface Seen {
 export function userNotes(names: readonly string[], seen: Seen | undefined): string[] {
   return names.flatMap((name) => {
     const quoted = quotedName(name);
+    if (/[\p{Cf}\p{DI}\u2800]/u.test(name))
+      return [`${quoted} has an invisible character in it. Delete this line, then type the name, or press it after Add.`];
     if (/\s/.test(name)) return [`${quoted} has a space in it. If it is two users, put each on a line of its own.`];
     const alike = lookAlikeOf(name, seen?.users ?? []);
     if (alike !== undefined)

@@ -1,6 +1,7 @@
 import { Button, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
+import { machineLines } from '../attestation/machines.ts';
 import { GoTo, Panel } from '../frame/index.ts';
 import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
 import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
@@ -70,11 +71,8 @@ function Machines({ of }: { of: NonNullable<Overview['machines']> }) {
   return (
     <div className="long-words">
       <ul aria-label="Machines">
-        {of.length === 0 && <li>No CVM is registered: an administrator registers one, and starts its agent.</li>}
-        {of.map(({ id, reasons }) => (
-          <li key={id}>
-            <Name of={id} />: {reasons.join('; ')}
-          </li>
+        {machineLines(of).map((line) => (
+          <li key={line}>{line}</li>
         ))}
       </ul>
       <MachineHelp />
