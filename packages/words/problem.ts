@@ -46,7 +46,8 @@ const advices: Partial<Record<ServiceProblem['code'], string>> = {
   unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
   forbidden: askForRole,
   not_found: 'Its identifier may be mistyped or cut, or it was deleted, or belongs to another domain. Look for it in its list.',
-  incomplete: 'Users add their keys, creators of files the content, a provider the algorithm. The computation names them.',
+  incomplete:
+    'Users add their keys, creators of files the content, a provider the algorithm. The page of the computation names them.',
   too_many_requests: waitAMinute,
   unavailable: waitAMinute,
   unreachable: 'Check your connection, then try again.',

@@ -61,6 +61,20 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await main.getByText('Test evidence: it proves nothing').waitFor();
     expect(await main.getByText('Attested').count()).toBe(0);
 
+    await client.updateComputation({ id, body: { name: 'Explained', description: 'Another', log_access: 'none' } });
+    await page.reload();
+    await main.getByText('Nobody may read the log of the algorithm.').waitFor();
+    // No gateway tells that an agent fetched another file.
+    const changed = { reason_code: 'input_changed', reason: 'The agent fetched a.csv with another hash.' };
+    await page.route(/\/run\?/, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as Schemas['Run']), ...changed } });
+    });
+    await page.reload();
+    await main.getByText('A file at its address is another than the approved one.').waitFor();
+    await main.getByText('What differs from the last run that completed').waitFor();
+    expect(await main.getByText('Nobody may read the log').count()).toBe(0);
+
     await main.getByRole('link', { name: 'Run again' }).click();
     expect(await page.getByRole('dialog').getByRole('combobox').inputValue()).toBe('sim-fail-explained');
     await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
@@ -105,6 +119,7 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await page.getByText('The run completed').waitFor();
     await open(`cvms/${cvmID}`);
     await page.getByText('Not verified: no attestation').waitFor();
+    expect(await page.getByText('Not proven').count()).toBe(2);
     await page.getByText('cvm.example.com:7002').waitFor();
   });
 }

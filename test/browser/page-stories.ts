@@ -42,7 +42,7 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
       verdict: 'verified',
       verified_at: '2025-07-17T08:00:00.000Z',
       measurement: 'ab'.repeat(48),
-      tcb: null,
+      tcb: { bootloader: 4, tee: 0, snp: 24, microcode: 219 },
       token_hash: '0'.repeat(64),
       connection: 'attested',
       checks: [
@@ -57,6 +57,12 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
       const changed = cvms.map((cvm) => (cvm.id === 'cvm-proven' ? { ...cvm, attestation, presence } : cvm));
       await route.fulfill({ response: answer, json: { ...rest, cvms: changed } });
     });
+    await page.route(/\/cvms\/cvm-proven$/, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as Schemas['Cvm']), attestation, presence } });
+    });
+    await open('cvms/cvm-proven');
+    await page.getByText('bootloader 4, tee 0, snp 24, microcode 219').waitFor();
     await open(`computations/${id}/edit`);
     await page.getByRole('radio', { name: 'Only machines that prove what they run' }).check();
     const typed = page.getByRole('textbox', { name: 'Measurements' });
@@ -82,6 +88,11 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await page.getByRole('link', { name: 'Decide on which machines' }).first().waitFor();
     const primary = page.getByRole('main').locator('[class*=awsui_button][class*=variant-primary]');
     expect(await primary.count()).toBe(0);
+    await page.getByRole('button', { name: 'Start run' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('cvm-proven: its measurement is abababab…abababab').waitFor();
+    expect(await dialog.getByRole('link').count()).toBe(0);
+    await page.keyboard.press('Escape');
     await open('computations');
     await page.getByRole('row').filter({ hasText: 'On chosen machines' }).getByText('A machine that the policy allows').waitFor();
 

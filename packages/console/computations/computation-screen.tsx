@@ -176,7 +176,7 @@ function StartRun({ overview, first, onClose }: { overview: Overview; first: str
       {lacks.length > 0 && (
         <Alert type="warning" header={isReady ? 'A run cannot start on this CVM' : 'A run cannot start yet'}>
           <Bullets className="long-words" of={lacks} />
-          {computation.attestation_policy !== null && <MachineHelp />}
+          {isReady && computation.attestation_policy !== null && <MachineHelp />}
         </Alert>
       )}
       {activeRun !== undefined && <GoTo place={{ screen: 'run', id, run: activeRun }}>Open the conflicting run</GoTo>}
