@@ -97,7 +97,11 @@ function usageError(command: Command, args: readonly string[], printed: string[]
   const text = printed.join('').trim();
   if (!text.startsWith('Usage:')) {
     const message = text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
-    return new UsageError(message, helpOf(command));
+    const excluding = command.options.filter(
+      ({ flags }) => text.includes(' cannot be used with ') && text.includes(`'${flags}'`),
+    );
+    const either = excluding.map(({ flags, description }) => `\n  ${flags}: ${description}`).join('');
+    return new UsageError(`${message}${either && `. Give one of them:${either}`}`, helpOf(command));
   }
   return args.includes('--json') ? new UsageError('Missing command', helpOf(command)) : new UsageError(text);
 }

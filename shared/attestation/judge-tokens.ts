@@ -37,10 +37,10 @@ export async function judgeTokens(
   now: string,
 ): Promise<JudgedTokens> {
   const refused = (why: string) => `The CVM ${cvmId} does not satisfy the attestation policy. ${why}`;
-  if (!isRegistered || !shown || process === undefined) {
-    const why = isRegistered ? 'It has no attestation of its present agent and certificate.' : 'It is not registered.';
-    return { tokens: [], refusal: refused(why), checks: [] };
-  }
+  const none = { tokens: [], checks: [] };
+  if (!isRegistered) return { ...none, refusal: `The CVM ${cvmId} is not registered, so it satisfies no attestation policy.` };
+  if (!shown || process === undefined)
+    return { ...none, refusal: refused('It has no attestation of its present agent and certificate.') };
   const owner = { domain, cvmId, process };
   const key = cvmKeys.process(domain, cvmId, process);
   const [item, documents] = await Promise.all([getItem(table, key), readCollateral(table)]);

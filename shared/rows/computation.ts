@@ -275,9 +275,8 @@ export function refuseUnfitReview(
  * @throws ServiceError `invalid_request`
  */
 export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel): void {
-  const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
-  if (allowed.includes(after)) return;
-  throw invalid('/approval', `Expected ${allowed.join(' or ')}: the approval that a run needs can only be raised.`);
+  if (approvalLevels.indexOf(after) >= approvalLevels.indexOf(before)) return;
+  throw invalid('/approval', `It is ${before}, and can never be lowered. For less approval, create another computation.`);
 }
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;

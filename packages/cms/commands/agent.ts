@@ -28,8 +28,8 @@ export function addAgentCommands(program: CmsCommand): void {
     .argument('[FILE...]', 'tokens, SEV-SNP reports or TDX quotes')
     .option('--computation <COMPUTATION>', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)')
-    .option('--nonce <HEX>', 'the nonce of saved evidence, 32 to 64 bytes')
-    .excluding('--bound-to <FILE>', 'the certificate over which saved evidence was made', 'nonce')
+    .option('--nonce <HEX>', 'the nonce that saved evidence must contain, 32 to 64 bytes')
+    .excluding('--bound-to <FILE>', 'the certificate whose hash saved evidence must contain', 'nonce')
     .option('--output <FILE>', 'where to save the token of the agent')
     .agentOptions()
     .does(async (context, files: string[], options: AttestOptions) => {

@@ -12,7 +12,7 @@ import { keepWithLogin, named, uploadedKey } from '../context/computation-refere
 import { confirm, type Context, type Session } from '../context/context.ts';
 import { formatCoverage, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
-import { keyFile } from '../context/missing-items.ts';
+import { approvalOf, keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
@@ -56,8 +56,8 @@ export function addApprovalCommands(program: CmsCommand): void {
       const { manifest_digest, configuration_digest } = covered;
       for (const [option, current] of Object.entries({ digest: manifest_digest, configuration: configuration_digest })) {
         if ((options[option as 'digest' | 'configuration']?.toLowerCase() ?? current) === current) continue;
-        const next = context.command(`check${named(context, id)}`);
-        throw errorOf('conflict', `--${option} is not the current digest, which is ${current}.`, next);
+        const message = `--${option} is not the current digest: what it stands for has changed since you read it, or the digest is mistyped. Nothing was approved.`;
+        throw errorOf('conflict', message, context.command(`check${named(context, id)}`));
       }
       for (const cvm of options.cvm ?? []) await noteLikeCvms(context, cvm);
       const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
@@ -177,8 +177,8 @@ async function expectOwnKey(
     throw new UsageError(message, `${context.typed} --sign ${keyFile}`);
   }
   if (fingerprint === uploaded) return;
-  const message = `This key is ${fingerprint}. You uploaded ${uploaded}. Choose that one, or replace your key. Nothing was sent.`;
-  throw new UsageError(message, upload);
+  const message = `This key is ${fingerprint}. You uploaded ${uploaded}. Sign with the private key of that one. Nothing was sent.`;
+  throw new UsageError(message, context.command(approvalOf(id, true)));
 }
 
 /** A signed approval: the text, its signature in base64, and the public key of the signer, base64 of DER. */

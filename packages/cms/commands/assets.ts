@@ -1,10 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
+import { assetWithoutReading, type Item, type KnownAsset, page, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import { agoText, fetchLines, userText } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
+import { quotedName } from 'computation-management-formats/quoted-name';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm } from '../context/context.ts';
@@ -119,7 +120,12 @@ function addDeleteCommand(asset: CmsCommand): void {
       const { client, user } = context;
       const { asset: found, etag } = await assetWithoutReading(client, { id, user });
       const name = printable(found.file_name);
-      if (options.yes !== true) await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);
+      if (options.yes !== true) {
+        const { items, total } = await page(client, 'listLinkedComputations', { id });
+        const users = items.map(({ id, name }) => `\n  ${quotedName(name)} (${id})`).join('');
+        context.note(`Computations that lose it: ${total}.${users}\n`);
+        await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);
+      }
       await client.deleteAsset({ id, ifMatch: etag });
       context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
     });

@@ -103,7 +103,7 @@ function policyOf({ command }: Pick<Context, 'command'>, { id, attestation }: Sc
   const platform = platforms.find((each) => each === attestation?.platform);
   if (attestation?.verdict !== 'verified' || attestation.measurement === null || platform === undefined) {
     const why = attestation ? `Its attestation is ${attestation.verdict}.` : 'It has no attestation.';
-    throw new CmsError(`No policy can be made from ${id}. ${why}`, { next: command(`cvm show ${id}`) });
+    throw new CmsError(`No policy can be made from ${id}. ${why} Choose one that is verified.`, { next: command('cvm list') });
   }
   const { checks, measurement, tcb } = attestation;
   const isTdx = tcb !== null && 'status' in tcb;

@@ -154,8 +154,8 @@ async function findingsIn(context: Context, path: string, options: VerifyFiles) 
     return [...own, ...(await compareEvidence(files, others.flat()))];
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    const message = error.message.replace(/ is not JSON: .*/s, ' is not JSON: expected a file that cms or the console saved.');
-    throw new UsageError(message, filesBeside(path));
+    const expected = ' is not JSON: expected a file that cms evidence or the console saved.';
+    throw new UsageError(error.message.replace(/ is not JSON: .*/s, expected), 'cms evidence COMPUTATION');
   }
 }
 
@@ -200,7 +200,7 @@ async function readKnowledge(
 async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
-    const message = `There is no ${JSON.stringify(path)} here.`;
+    const message = `There is no file or folder ${JSON.stringify(path)}.`;
     throw new UsageError(message, path === defaultDirectory ? 'cms evidence' : filesBeside(path));
   }
   const isDirectory = found.isDirectory();

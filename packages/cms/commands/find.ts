@@ -27,7 +27,7 @@ export function addFindCommand(program: CmsCommand): void {
         matches.length === 0 ? `Nothing found.${near}\n` : table(matches, columns, context.terminal),
       );
       if (isNone) {
-        const how = 'Names match by the beginnings of words, identifiers by at least their first 18 characters.';
+        const how = 'Each word must begin a word of the name. An identifier needs at least its first 18 characters.';
         context.note(`${how}\nNext: ${context.command(`${kind ?? 'computation'} list`)}\n`);
       }
       if (truncated) context.note('There may be more. Type more of the name, or name a kind or an owner.\n');

@@ -17,7 +17,7 @@ import {
 } from '../collaboration/collaboration.ts';
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
-import { machinesFor, nextRun, thenUse, waitingForMachine } from '../context/computation-reference.ts';
+import { machinesFor, nextRun, thenUse, withoutMachine } from '../context/computation-reference.ts';
 import { makeKeyPair, privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
@@ -80,7 +80,7 @@ export function addInitCommands(program: CmsCommand): void {
       if (isNothing(missing_items)) {
         const machines = await machinesFor(session, made);
         if (machines && machines.fitting === undefined) {
-          context.note(`${waitingForMachine(machines, context.terminal.columns)}Next: ${context.command('cvm list')}\n`);
+          context.note(`${withoutMachine(machines, context.terminal.columns)}Next: ${context.command('cvm register CVM')}\n`);
         } else context.note(`Ready to run.\n${await nextRun(session, id, machines?.fitting)}`);
         return;
       }
@@ -103,7 +103,7 @@ export function addInitCommands(program: CmsCommand): void {
 /** Prints an example of the file of `cms init`. @throws CmsError if the command names a file, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
-    const next = existsSync(file) ? `cms init ${shellWord(file)}` : `cms init --example > ${shellWord(file)}`;
+    const next = `cms init --example${existsSync(file) ? '' : ` > ${shellWord(file)}`}`;
     throw new UsageError('--example prints to standard output, and takes no FILE.', next);
   }
   print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);

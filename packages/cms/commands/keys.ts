@@ -47,7 +47,7 @@ export function addKeyCommands(program: CmsCommand): void {
     .argument('<FILE>', 'as for cms key upload')
     .option('--yes', 'do not ask')
     .does(async (context, file: string, options: { yes?: boolean }) => {
-      const { key, fingerprint } = await readPublicKey(file);
+      const { key, fingerprint } = await readPublicKey(file, (other) => context.command(`key add ${shellWord(other)}`));
       const { client } = await context.connect();
       const { keys, totals } = await client.getTodo();
       const ids = keys.map(({ computation_id }) => computation_id);

@@ -2,7 +2,7 @@ import { wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { isNothing } from 'computation-management-words';
-import { machinesFor, nextRun, waitingForMachine } from '../context/computation-reference.ts';
+import { machinesFor, nextRun, withoutMachine } from '../context/computation-reference.ts';
 import { formatCoverage, formatManifest, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { formatMissing, isLimit, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
@@ -42,7 +42,7 @@ export function addCheckCommand(program: CmsCommand): void {
       const name = plainName(computation.name);
       context.print({ computation: id, ready: isReady, missing_items, machines, warnings, manifest_digest }, () =>
         machines?.fitting === undefined && machines
-          ? `${covered}${hanging(`${name} lacks nothing but a machine.`, context.terminal.columns)}\n${waitingForMachine(machines, context.terminal.columns)}`
+          ? `${covered}${hanging(`${name} lacks nothing but a machine.`, context.terminal.columns)}\n${withoutMachine(machines, context.terminal.columns)}`
           : isReady
             ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
             : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}`,
@@ -51,7 +51,7 @@ export function addCheckCommand(program: CmsCommand): void {
         context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);
       if (!isReady) context.exitWith(exitCodes.incomplete);
       if (context.isJson || !items.every(isLimit)) return;
-      if (isComplete && !isReady) context.note(`Next: ${context.command('cvm list')}\n`);
+      if (isComplete && !isReady) context.note(`Next: ${context.command('cvm register CVM')}\n`);
       else context.note(await nextRun(context, id, cvm ?? machines?.fitting));
     });
 }

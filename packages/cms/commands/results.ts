@@ -47,7 +47,7 @@ export function addResultCommands(program: CmsCommand): void {
   program
     .subcommand('review', 'review the result of a run: fetch it, check it, hand it in, and release or withhold it')
     .option('--key <FILE>', 'your private key, to fetch the result from the agent and to sign the decision')
-    .excluding('--file <FILE>', 'the result, if you have it already', ['output', ...agentOptionNames])
+    .excluding('--file <FILE>', 'the result, if you have it: no agent is asked then', ['output', ...agentOptionNames])
     .option('--check <COMMAND>', 'a command to run with the file as its last argument; the note says how it ended')
     .option('--release', 'let the consumers have it')
     .option('--withhold', 'never let the consumers have it')

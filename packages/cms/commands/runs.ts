@@ -64,10 +64,8 @@ export function addRunCommands(program: CmsCommand): void {
     .option('--run <RUN>', 'the run (default: the latest)')
     .onComputation(async (context, id, options: { run?: string }) => {
       const run = options.run ?? (await context.client.getComputation({ id })).run?.id;
-      if (run === undefined) {
-        const message = 'This computation was never run.';
-        throw errorOf('notFound', message, context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`));
-      }
+      if (run === undefined)
+        throw errorOf('notFound', 'This computation was never run.', context.command(`check${named(context, id)}`));
       await watchToEnd(context, { id, run, isNamed: options.run !== undefined });
     });
 

@@ -45,14 +45,14 @@ export async function watchToEnd(context: Session, { id, run, isNamed = false, g
     const { started_at, ended_at, cvm_id } = await read;
     const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
     const startedAt = Date.parse(started_at);
-    let isBegun = false;
+    const begun = new Set<string>();
     const ended = await waitForRun(client, {
       id,
       run,
       signal,
       onInterruption: outages.began,
       onEvent: (event) => {
-        isBegun ||= event.event_type === 'Running';
+        begun.add(event.event_type);
         terminal.out(`${isJson ? jsonText(event) : eventLine(event, startedAt, terminal)}\n`);
         const step = takesFiles && steps[`${event.event_type}/${event.status}`];
         if (step) context.note(step);
@@ -65,9 +65,10 @@ export async function watchToEnd(context: Session, { id, run, isNamed = false, g
     context.exitWith(exitCodeOf[ended.status]);
     const isFailed = ended.status === 'failed' && !isJson;
     const { log_access } = isFailed ? await client.getComputation({ id, signal }) : { log_access: 'none' };
-    const share = context.command(`computation update${computation} --log-access parties`);
-    if (isFailed) context.note(repairOf(ended, isBegun, log_access, share));
-    const look = `${log_access === 'parties' ? 'logs' : 'events'}${computation} --run ${shellWord(run)}`;
+    const share = context.command(`computation update ${id} --log-access parties`);
+    if (isFailed) context.note(repairOf(ended, begun.has('Running'), log_access, share));
+    const more = `${log_access === 'parties' ? 'logs' : 'events'}${computation} --run ${shellWord(run)}`;
+    const look = isFailed && begun.has('Running') && log_access === 'none' ? `computation show ${id}` : more;
     context.note(`Next: ${context.command(ended.status === 'completed' ? `evidence${computation}${option}` : look)}\n`);
   } catch (error) {
     const message = `You stopped watching. The ${goesOn} goes on.`;
@@ -86,12 +87,12 @@ function repairOf({ reason_code }: Run, isBegun: boolean, log_access: string, sh
   if (reason_code === 'input_changed') {
     return 'A file at its address is not the one that was approved. Its creator restores it, or links the file as it is now.\n';
   }
-  const log =
-    log_access === 'parties' ? 'Its log may say more.' : `Nobody may read its log. To share the logs of later runs: ${share}`;
   const cause = isBegun
-    ? 'Likely the algorithm, its arguments or its data: try the algorithm on sample data first.'
+    ? 'The CVM failed while it ran the algorithm. Likely the algorithm, its arguments or its data are wrong: try the algorithm on sample data.'
     : 'The CVM did not begin the algorithm. If the reason names no file, ask the owner of the CVM, or run on another one.';
-  return `${cause} ${log}\n`;
+  if (log_access === 'parties') return `${cause} Its log may say more.\n`;
+  const log = `Nobody may read its log. To share those of later runs, which makes the approvals stale: ${share}`;
+  return isBegun ? `${cause} ${log}\n` : `${cause}\n`;
 }
 
 /**

@@ -127,9 +127,10 @@ export async function machinesFor(
   return { fitting: learned.find(([, missing]) => isNothing(missing))?.[0], refusals: [...shown, ...rest] };
 }
 
-/** Says that a computation waits for a machine, with the reasons why no CVM of the domain can take its run. */
-export function waitingForMachine({ refusals }: Machines, columns: number | undefined): string {
-  return ['Waiting for a machine:', ...refusals.map((each) => `  - ${printable(each)}`)]
+/** Says that no CVM of the domain can take the run of a computation, with the reasons, and what changes it. */
+export function withoutMachine({ refusals }: Machines, columns: number | undefined): string {
+  const advice = 'Connect one that fits, register another, or have the owner change the attestation policy.';
+  return ['No registered CVM can take its run:', ...refusals.map((each) => `  - ${printable(each)}`), advice]
     .map((line) => `${hanging(line, columns)}\n`)
     .join('');
 }

@@ -79,20 +79,19 @@ export function contextOf(
   let latest: Target | undefined;
   const target = async (isLocalLogin = false): Promise<Target> => {
     const profile = await profiles.read(profileName);
-    const otherwise = (isLogin: boolean) => env['CMS_SERVER'] || (isLogin && env['PORT'] ? localServer : profile?.server);
-    const server = (options.server ?? otherwise(isLocalLogin) ?? localServer).replace(/\/+$/, '');
-    const loginServer = server === (otherwise(true) ?? localServer) ? undefined : server;
+    const otherwise = env['CMS_SERVER'] || (isLocalLogin && env['PORT'] ? localServer : profile?.server);
+    const server = (options.server ?? otherwise ?? localServer).replace(/\/+$/, '');
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
     const isLocal = isLoopback(new URL(addressOf('--server, CMS_SERVER or the profile')(server)));
     if (!latest) useProxies(env);
-    latest = { server, domain, profile, isLocal, loginServer };
+    latest = { server, domain, profile, isLocal };
     return latest;
   };
   const command = (text: string) => `cms ${text}${targetOptions(options)}`;
   const connect = async (): Promise<Session> => {
     const { server, domain, profile, isLocal } = await target();
     if (!givenToken && (!profile || profile.server !== server))
-      throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
+      throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName, options });
     if (domain === undefined) throw new UsageError('No domain is chosen.', `${typed} --domain DOMAIN`);
     const client = createClient({
       baseUrl: server,

@@ -12,12 +12,12 @@ import {
 import { formatMissing, keyFile, missingItems, missingTitle } from './missing-items.ts';
 import type { Target } from './target.ts';
 import type { Credentials } from '../profile/profile.ts';
-import { localLogin, loginAgain } from '../profile/token.ts';
+import { loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { printableTexts } from '../terminal/text.ts';
 
 /** The command line that was typed, and the place and the user as whom it was carried out. */
-interface Circumstances extends Pick<Target, 'server' | 'isLocal'>, Partial<Pick<Target, 'loginServer'>> {
+interface Circumstances extends Pick<Target, 'server' | 'isLocal'> {
   /** The command line as the user typed it. */
   typed: string;
   /** The command line that prints the help of the command. */
@@ -74,7 +74,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
         const message = `${sentence(detail)} The owner can share those of later runs: ${share}. The approvals then become stale.`;
         return { message, next: where.command(`computation show ${id}`) };
       }
-      return forbidden(detail, where);
+      return forbidden(problem, where);
     case 'not_found':
       return { message: detail, next: where.command(whereToLook(problem, id)) };
     case 'conflict': {
@@ -82,8 +82,9 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       if (problem.reason === 'no_release_policy' && where.help.startsWith('cms asset ')) {
         return { message, next: `${where.typed} --release-policy FILE` };
       }
-      const next = afterConflict.get(problem.reason)?.(id, detail);
-      return { message, next: next === undefined ? where.help : where.command(next) };
+      const next = afterConflict.get(problem.reason)?.(id);
+      const choice = problem.reason === 'cvm_not_attested' ? ' Choose another CVM, or have the owner change the policy.' : '';
+      return { message: `${sentence(message)}${choice}`, next: next === undefined ? where.help : where.command(next) };
     }
     case 'precondition_failed':
       return { message: `${title}.`, next: where.typed };
@@ -112,7 +113,8 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       // an invalid request, or a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
       const lines = mistakes ?? [detail, ...points.slice(0, problem.errors.length).map((place) => `  ${place}`)];
-      return { message: lines.join('\n'), next: unsigned(problem, where) ?? where.help };
+      const other = detail.includes('create another computation') ? where.command('computation create NAME') : where.help;
+      return { message: lines.join('\n'), next: unsigned(problem, where) ?? other };
     }
   }
 }
@@ -146,15 +148,29 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-/** The pattern of the service's sentences about a missing role that an administrator of the domain has. */
-const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
-
-function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
+/** Explains that the caller may not do something, and whom to ask: who gives roles decides. */
+function forbidden({ detail, request }: ServiceProblem, where: Circumstances): Wording {
+  const { user, domain, profileName, login, help, computation: id, command } = where;
   const message = `${mayNot(user && userText(user))} in the domain ${domain}: ${detail}`;
-  const canLogIn = user !== undefined && isLocal && login !== 'variable' && administratorMay.test(detail);
-  if (!canLogIn) return { message, next: command('whoami') };
-  return { message, next: `${localLogin(profileName, { user, domain, loginServer })} --role administrator` };
+  const advised = (advice: string, next: string) => ({ message: `${message} ${advice}`, next: command(next) });
+  const spelling = 'Check the name of the domain, or ask an administrator of it for a role.';
+  if (detail.startsWith('The token has no role ')) return advised(spelling, 'whoami');
+  const [, creator] = /^Only (.*?) gets the content of /.exec(detail) ?? [];
+  const compare = `Ask ${creator} for the file, and compare its SHA3-256.`;
+  if (creator !== undefined) return advised(compare, `asset show ${request.replace(/.* /, '')}`);
+  const none = 'No run needs your approval: nothing is left to do.';
+  if (id !== undefined && help === 'cms approve --help') return advised(none, `approvals ${id}`);
+  const [, roles, holder] = required.exec(detail) ?? [];
+  if (roles === undefined) return { message, next: command('whoami') };
+  const role = roles === 'administrator' ? '' : ` for the role ${roles}`;
+  const advice = `Ask ${holder === undefined ? '' : `its ${holder}, or `}an administrator of the domain${role}.`;
+  if (id !== undefined || role === '') return advised(advice, id === undefined ? 'whoami' : `computation show ${id}`);
+  return { message: `${message} ${advice} Then log in again.`, next: loginAgain(profileName, login) };
 }
+
+/** The pattern of the service's sentence about missing roles: the roles beside the administrator, and who needs none. */
+const required =
+  /^Requires the role (?:administrator(?:, | or )(?!or being))?([^.]*?)(?:, or being (?:the (owner|creator))?[^.]*)?\. /;
 
 /**
  * Returns the command, without `cms`, that lists the things of the kind that a request did not find. A request for a link names an asset
@@ -196,24 +212,19 @@ function isOfService({ request }: ServiceProblem): boolean {
   return /^[A-Z]+ \//.test(request);
 }
 
-/** The commands, without `cms`, that show what is in the way of a request, by the reason of the conflict. */
-const afterConflict = new Map<ServiceProblem['reason'], (id: string, detail: string) => string>([
+/** The commands, without `cms`, that show or remove what is in the way of a request, by the reason of the conflict. */
+const afterConflict = new Map<ServiceProblem['reason'], (id: string) => string>([
   ['run_active', (id) => `watch ${id}`],
   ['cvm_busy', () => 'cvm list'],
   ['cvm_not_ready', () => 'cvm list'],
-  ['cvm_not_attested', (_, detail) => lookAtCvm(detail)],
+  ['cvm_not_attested', (id) => `check ${id}`],
   ['stale_digest', (id) => `manifest ${id}`],
   ['nothing_to_stop', (id) => `computation show ${id}`],
-  ['second_algorithm', (id) => `computation show ${id}`],
+  ['second_algorithm', (id) => `asset unlink ALGORITHM ${id}`],
   ['file_name_taken', (id) => `computation show ${id}`],
   ['already_decided', (id) => `result ${id}`],
   ['asset_in_use', () => 'runs --status running'],
 ]);
-
-function lookAtCvm(detail: string): string {
-  const [, cvm] = /^The CVM (\S+) (?!.* It is not registered)/s.exec(detail) ?? [];
-  return cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`;
-}
 
 const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['unauthenticated', exitCodes.notLoggedIn],
@@ -268,7 +279,7 @@ function startAt(server: string): string {
 /** The places of values in requests that options of the same name give, such as `--mime-type`. */
 const namedAlike = [
   ...['query/offset', 'query/owner', 'query/status', 'query/user', '/agent_url', '/approval', '/certificate', '/description'],
-  ...['/asset/description', '/asset/mime_type', '/name', '/owner'],
+  ...['/asset/checksum', '/asset/description', '/asset/mime_type', '/name', '/owner', '/reason'],
 ];
 
 /** The options and arguments of commands whose values the service checks, by the place of the value in the request, such as `query/cvm`. */

@@ -12,8 +12,6 @@ export interface Target {
   domain: string | undefined;
   profile: Profile | undefined;
   isLocal: boolean;
-  /** The server to name in `cms login --local`. Undefined if `cms login --local` logs in there anyway. */
-  loginServer: string | undefined;
 }
 
 /** Returns the address at which `npm start` listens on this machine. Its port is that of the variable PORT, or 3000. */
@@ -35,15 +33,16 @@ export function targetOptions(options: { server?: string; domain?: string; profi
 
 /** Returns the error of a command that needs a login and finds none, with the command that logs in. */
 export function notLoggedIn(
-  given: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string },
+  given: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string; options: object },
 ): CmsError {
   const { server, isLocal, isDefault, profile, profileName } = given;
+  const orElse = ['server', 'profile'].map((name) => (name in given.options ? ` Log in, or leave out --${name}.` : '')).join('');
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
   const options = `${isDefault ? '' : ` --server ${shellWord(server)}`}${profileOption(profileName)}`;
   return errorOf(
     'notLoggedIn',
-    `You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`,
+    `You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}${orElse}`,
     isLocal
       ? `cms login --local --user ${profile ? shellWord(profile.user) : 'USER'}${options}`
       : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,

@@ -18,7 +18,7 @@ export interface GivenKey {
 
 /**
  * Reads the file of a public key.
- * @param retyped returns the command to type with the file of the public key beside a private one
+ * @param retyped returns the command to type with another file: the public key beside a private one, or a placeholder
  * @throws CmsError if the file cannot be read, or is no public key that the service takes, above all if it is a private key
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
@@ -33,7 +33,8 @@ export async function readPublicKey(file: string, retyped?: (file: string) => st
   } catch (error) {
     if (!(error instanceof InvalidKeyError)) throw error;
     const beside = publicKeyBeside(file);
-    throw new UsageError(`${file}: ${error.message}`, beside && retyped?.(beside), error);
+    const make = beside === undefined ? ' If you have none, cms key create makes one.' : '';
+    throw new UsageError(`${file}: ${error.message}${make}`, retyped?.(beside ?? 'KEYFILE.pub'), error);
   }
 }
 
@@ -47,7 +48,8 @@ export async function makeKeyPair(file: string): Promise<string> {
   const taken = [file, `${file}.pub`].find((each) => existsSync(each));
   if (taken !== undefined) {
     const next = `cms key ${existsSync(`${file}.pub`) ? `add ${shellWord(`${file}.pub`)}` : `create ${shellWord(`${file}-2`)}`}`;
-    throw new UsageError(`There is a file ${JSON.stringify(taken)} already, and no key is replaced.`, next);
+    const choice = 'Choose another name, or upload this key where a computation waits for yours.';
+    throw new UsageError(`There is a file ${JSON.stringify(taken)} already, and no key is replaced. ${choice}`, next);
   }
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = sshpk.parsePrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'pkcs8');
@@ -79,7 +81,8 @@ async function makeOrFind(file: string): Promise<string> {
 export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
   const content = await textOf(file);
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
-    throw new UsageError(`${file} is a public key. Sign with its private key.`, filesBeside(file));
+    const own = privateKeyBeside(file);
+    throw new UsageError(`${file} is a public key. Sign with its private key${own ? `, ${own}` : ''}.`, filesBeside(file));
   }
   const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
   const without = attempt(() => read(content));
@@ -97,7 +100,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   }
   const opened = attempt(() => read(content, passphrase));
   if (opened.key) return opened.key;
-  throw unusable(file, opened.error);
+  throw unusable(file, opened.error, ', or the passphrase is wrong');
 }
 
 /** Returns the name of the cipher of an encrypted private key in the form of OpenSSH. Empty for other forms. */
@@ -107,9 +110,9 @@ function cipherIn(content: string): string {
   return cipher;
 }
 
-function unusable(file: string, cause: unknown): CmsError {
-  const expected = 'Expected Ed25519, EC or RSA, as OpenSSH or PEM.';
-  return new UsageError(`${file} is not a supported private key, or the passphrase is wrong. ${expected}`, undefined, cause);
+function unusable(file: string, cause: unknown, orElse = ''): CmsError {
+  const message = `${file} is not a private key that cms reads${orElse}. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`;
+  return new UsageError(message, filesBeside(file), cause);
 }
 
 function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {

@@ -2,7 +2,7 @@ import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, ref
 import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { shellWord } from 'computation-management-words';
-import { type CmsError, errorOf } from '../terminal/cms-error.ts';
+import { errorOf } from '../terminal/cms-error.ts';
 import { noting } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
@@ -21,7 +21,7 @@ export function tokenOf(
   let renewing: Promise<Profile> | undefined;
   return async ({ refused }) => {
     const profile = await profiles.read(name);
-    if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
+    if (!profile) throw errorOf('notLoggedIn', 'You are not logged in.', loginAgain(name, undefined));
     if (isFresh(profile) && profile.access_token !== refused) return profile.access_token;
     renewing ??= renewAndStore(profile).finally(() => (renewing = undefined));
     return (await renewing).access_token;
@@ -34,7 +34,7 @@ export function tokenOf(
   async function renewAndStore(before: Profile): Promise<Profile> {
     const work = async () => {
       const profile = await profiles.read(name);
-      if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
+      if (!profile) throw errorOf('notLoggedIn', 'You are not logged in.', loginAgain(name, undefined));
       if (profile.access_token !== before.access_token && isFresh(profile)) return profile;
       const renewed = await renew(profile, name, terminal);
       const { user, access_token, expires_at, credentials } = renewed;
@@ -73,7 +73,7 @@ async function renew(profile: Profile, name: string, terminal: Pick<Terminal, 'e
       return withToken({ ...profile, credentials: { ...credentials, ...kept } }, tokens.access_token);
     }
     case 'token':
-      throw notLoggedIn('Your token has expired or is not accepted.', loginAgain(name, 'token'));
+      throw errorOf('notLoggedIn', 'Your token has expired or is not accepted.', loginAgain(name, 'token'));
   }
 }
 
@@ -107,7 +107,8 @@ export async function tokenOfProgram(
 ): Promise<string> {
   const clientSecret = env[secretVariable];
   if (!clientSecret) {
-    throw notLoggedIn(`Set ${secretVariable} to the secret of ${credentials.client_id}.`, `export ${secretVariable}=SECRET`);
+    const message = `Set ${secretVariable} to the secret of ${credentials.client_id}.`;
+    throw errorOf('notLoggedIn', message, `export ${secretVariable}=SECRET`);
   }
   const untilInterrupted = (url: string, init: RequestInit = {}) =>
     fetch(url, { ...init, signal: AbortSignal.any([signal, ...(init.signal ? [init.signal] : [])]) });
@@ -129,10 +130,6 @@ function later(signal: AbortSignal): AbortSignal {
 /** Returns the issuer of stored credentials, as the client takes it. */
 export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {
   return { issuer, clientId: client_id, scope };
-}
-
-function notLoggedIn(message: string, next: string): CmsError {
-  return errorOf('notLoggedIn', message, next);
 }
 
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
@@ -167,16 +164,6 @@ export function membershipsOf(claims: Claims): string[] {
 /** Returns the command with which a user logs in again in the same way. */
 export function loginAgain(profileName: string, kind: Credentials['kind'] | 'variable' | undefined): string {
   return `cms login${kind === 'token' ? ' --token TOKEN' : ''}${profileOption(profileName)}`;
-}
-
-/** Returns the command that logs in at the service of `npm start` as another user, or with another role. */
-export function localLogin(
-  profileName: string,
-  { user, domain, loginServer }: { user: string; domain?: string; loginServer: string | undefined },
-): string {
-  const at = loginServer === undefined ? '' : ` --server ${shellWord(loginServer)}`;
-  const place = `${domain === undefined ? '' : ` --domain ${shellWord(domain)}`}${at}`;
-  return `cms login --local --user ${shellWord(user)}${place}${profileOption(profileName)}`;
 }
 
 /** Returns the option that names a profile in a command, or an empty text for the default profile. */

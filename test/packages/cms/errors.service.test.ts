@@ -111,7 +111,7 @@ describe('errors of cms', () => {
     [['key', 'upload', join(folder, 'nowhere/none.pub'), 'Incomes'], /^There is no file .*\nNext: ls \S+\/cms-\w+\n$/],
     [
       ['key', 'upload', join(folder, 'broken.json'), 'Incomes'],
-      /^\S+\/broken\.json: Expected one public key.*\nNext: cms key upload --help\n$/,
+      /^\S+\/broken\.json: Expected one public key.*\nNext: cms key upload KEYFILE\.pub Incomes\n$/,
     ],
     ...['7', '12', '40', '12/31/2026', '2999-12-31T12:00:00', '2027-02-30', '2027-02-30T12:00:00Z', ''].map(
       (when): [string[], RegExp] => [
@@ -146,7 +146,7 @@ describe('errors of cms', () => {
     [['events', 'Incomes', '--limit', '0'], /'--limit <COUNT>' .* Expected a whole number from 1\.\nNext: cms events --help\n$/],
     [
       ['verify', join(folder, 'broken.json'), '--keys', join(folder, 'broken.json')],
-      /^The evidence is not JSON: .*\nNext: ls \S+\n$/,
+      /^The evidence is not JSON: .*\nNext: cms evidence COMPUTATION\n$/,
     ],
     [
       ['todo', '--domain', '..'],
@@ -164,7 +164,7 @@ describe('errors of cms', () => {
       ['login', '--local', '--role', 'king'],
       /'--role <ROLE\.\.\.>' .* Allowed choices are administrator, .*\nNext: cms login --help\n$/,
     ],
-    [['verify', join(folder, 'nowhere')], /^There is no "\S+\/nowhere" here\.\nNext: ls \S+\n$/],
+    [['verify', join(folder, 'nowhere')], /^There is no file or folder "\S+\/nowhere"\.\nNext: ls \S+\n$/],
     [['verify', folder, '--keys', join(folder, 'no.json')], /^There is no file "\S+"\.\nNext: \S+ \S+\n$/],
   ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
     writeFileSync(join(folder, 'broken.json'), '{');
@@ -325,11 +325,11 @@ describe('errors of cms', () => {
     });
   });
 
-  it('a domain in which the user has no role is named, with the login for it, and the exit code is 4', async () => {
+  it('a domain in which the user has no role is named, with whom to ask, and the exit code is 4', async () => {
     const { exitCode, stderr } = await bob('computation', 'list', '--domain', 'd7');
     expect(exitCode).toBe(4);
     expect(stderr).toContain('bob may not do this in the domain d7');
-    expect(stderr).toContain('Next: cms login --local --user bob --domain d7');
+    expect(stderr).toMatch(/ or ask an administrator of it for a role\.\nNext: cms whoami --domain d7\n$/);
   });
 
   it('a service that is down is named, and the exit code is 8', async () => {
@@ -392,8 +392,6 @@ describe('errors of cms', () => {
     expect((await moved('login', '--local')).stderr).toContain(
       'No service answers at http://localhost:9.\nNext: PORT=9 npm start',
     );
-    const forbidden = await moved('computation', 'list', '--domain', 'd7');
-    expect(forbidden.stderr).toContain(`Next: cms login --local --user alice --domain d7 --server http://localhost:${port} `);
     expect(await moved('whoami')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`http://localhost:${port}`) });
   });
 
@@ -499,20 +497,41 @@ describe('errors of cms', () => {
     expect((await alice('withdraw', 'Incomes', '--yes')).stdout).toBe('You have no approval on this computation now.\n');
   });
 
-  it.each(['viewer', 'administrator'])('a refusal that no role lifts leads a %s to the roles of the login', async (role) => {
+  it.each(['viewer', 'administrator'])('a refusal that no role lifts tells a %s that no run needs the approval', async (role) => {
     const vera = cmsIn(join(folder, role), { env: { CMS_SERVER: stack.baseUrl } });
     await vera('login', '--local', '--user', 'vera', '--role', role);
     expect(await vera('approve', id, '--yes')).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringMatching(/\nvera may not do this .*: Requires being the owner .*\nNext: cms whoami\n$/),
+      stderr: expect.stringMatching(
+        /\nvera may not do this .*: Requires being the owner .* No run needs your approval: .*\nNext: cms approvals \S{36}\n$/,
+      ),
     });
   });
 
-  it('a second algorithm leads to the computation, also of a link', async () => {
+  it('a refusal that a role lifts says whom to ask, and never how to take the role', async () => {
+    const vic = cmsIn(join(folder, 'vic'), { env: { CMS_SERVER: stack.baseUrl } });
+    await vic('login', '--local', '--user', 'vic', '--role', 'viewer', '--profile', 'p');
+    const refusalOf = async (...words: string[]) => {
+      const { stderr } = await vic(...words, '--profile', 'p');
+      expect(stderr).not.toContain('--role');
+      return /Your roles in this domain: viewer\. (.*\nNext: .*)\n$/.exec(stderr)?.[1];
+    };
+    expect(await refusalOf('computation', 'create', 'Mine')).toBe(
+      'Ask an administrator of the domain for the role creator. Then log in again.\nNext: cms login --profile p',
+    );
+    expect(await refusalOf('asset', 'delete', 'mean.py', '--yes')).toBe(
+      'Ask its creator, or an administrator of the domain.\nNext: cms whoami --profile p',
+    );
+    expect(await refusalOf('stop', id)).toBe(
+      `Ask its owner, or an administrator of the domain for the role runner.\nNext: cms computation show ${id} --profile p`,
+    );
+  });
+
+  it('a second algorithm leads to the unlinking of the first, also of a link', async () => {
     const other = join(folder, 'other.py');
     writeFileSync(other, 'print(3)\n');
     const uploaded = await alice('asset', 'upload', other, '--type', 'algorithm', '--computation', id);
-    const refused = { exitCode: 6, stderr: expect.stringContaining(`Next: cms computation show ${id}\n`) };
+    const refused = { exitCode: 6, stderr: expect.stringContaining(`Next: cms asset unlink ALGORITHM ${id}\n`) };
     expect(uploaded).toMatchObject(refused);
     const [, asset = ''] = / as (\S+)\n/.exec(uploaded.stdout) ?? [];
     expect(await alice('asset', 'link', asset, id)).toMatchObject(refused);
@@ -687,7 +706,7 @@ describe('errors of cms', () => {
       expect(await nobody('key', 'upload', other)).toEqual({
         exitCode: 2,
         stdout: '',
-        stderr: expect.stringMatching(new RegExp(`^${isPrivate(other)}.*\\nNext: cms key upload --help\\n$`)),
+        stderr: expect.stringMatching(new RegExp(`^${isPrivate(other)}.*\\nNext: cms key upload KEYFILE\\.pub\\n$`)),
       });
     }
   });

@@ -214,7 +214,7 @@ describe('cms init', () => {
     const { exitCode, stdout, stderr } = await eve('init', wrong, '--yes');
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
     const done = `^Uploads:\\n.*PART +NAME +OUTCOME\\ncomputation +Wrong +unchanged\\nComputation ${computation}\\n`;
-    expect(stderr).toMatch(new RegExp(`${done}.*\\nNext: cms computation show ${computation}\\n$`, 's'));
+    expect(stderr).toMatch(new RegExp(`${done}.*\\nNext: cms asset unlink ALGORITHM ${computation}\\n$`, 's'));
     const inJson = await eve('init', wrong, '--yes', '--json');
     expect(JSON.parse(inJson.stdout)).toEqual({
       computation,

@@ -73,11 +73,14 @@ afterAll(async () => {
 });
 
 const whole = mistakes.filter(({ why }) => why);
-const nexts = new Map<string, string>();
+const nexts = new Map<string, Pick<Mistake, 'who' | 'line'>>();
+/** Returns the command in a line to type next, without the file to which it prints. */
+const commandIn = (next: string) => next.replace(/ > \S+$/, '');
+const isWhole = (next: string) => /^cms (?!.*(?:--help$|\b[A-Z]{2,}\b))/.test(next);
 
 describe('a mistake', () => {
-  it(`of ${mistakes.length} is told with its reason in at least 54`, () => {
-    expect(whole.length).toBeGreaterThanOrEqual(54);
+  it(`of ${mistakes.length} is told with its reason in at least 57`, () => {
+    expect(whole.length).toBeGreaterThanOrEqual(57);
   });
 
   it.each(mistakes)('of $who: cms $line', async ({ who, line, what, why, next }) => {
@@ -88,16 +91,16 @@ describe('a mistake', () => {
     expect(said).not.toMatch(/Invalid key|Unexpected token|undefined|\.0: /);
     const [, typed = ''] = /^Next: (.*)$/m.exec(stderr) ?? [];
     expect(typed, said).toMatch(next);
-    nexts.set(typed, `cms ${line}`);
+    nexts.set(typed, { who, line });
   });
 
   it('leads to a command that parses, replaces no file, and is not the one that was typed', async () => {
     expect(nexts.size).toBeGreaterThan(30);
-    for (const [next, line] of nexts) {
-      const [, command = '', file] = /^(.*?)(?: > (\S+))?$/.exec(next) ?? [];
-      expect([next, next === line]).toEqual([next, false]);
+    for (const [next, { line }] of nexts) {
+      const [, file] = / > (\S+)$/.exec(next) ?? [];
+      expect([next, next === `cms ${line}`]).toEqual([next, false]);
       expect([next, file !== undefined && existsSync(file)]).toEqual([next, false]);
-      const [program = '', ...words] = wordsOf(command);
+      const [program = '', ...words] = wordsOf(commandIn(next));
       if (program !== 'cms') {
         expect(program).toBe('ls');
         continue;
@@ -140,5 +143,20 @@ describe('consent', () => {
     expect((await as.alice('check', 'Study')).stdout).toContain('bob refuses: Not for carol.');
     await expect.poll(() => did('alice', 'todo'), untilTestEnds).toContain('Refusal of bob to approve Study');
     expect(await did('alice', 'approvals Study')).toContain('Refusal of bob: "Not for carol."');
+  });
+});
+
+describe('the command after a mistake', () => {
+  it('is no usage error when it is typed, and does not lead to itself', async () => {
+    const typed = [...nexts].filter(([next]) => isWhole(next));
+    expect(typed.length).toBeGreaterThan(15);
+    const bad: string[] = [];
+    for (const [next, { who, line }] of typed) {
+      const { exitCode, stderr } = await as[who](...wordsOf(commandIn(next)).slice(1));
+      const [, after] = /^Next: (.*)$/m.exec(stderr) ?? [];
+      const isAsked = stderr.includes('Cannot ask for confirmation'); // as on a terminal
+      if ((exitCode === 2 && !isAsked) || after === next) bad.push(`cms ${line}: ${next} ends with ${exitCode}: ${stderr}`);
+    }
+    expect(bad).toEqual([]);
   });
 });

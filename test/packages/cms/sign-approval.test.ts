@@ -108,7 +108,7 @@ describe('a signed approval', () => {
   it('refuses a public key, and a file that contains no key', async () => {
     await expect(readPrivateKey(fileOf('ssh-ed25519 AAAA alice'), nobody)).rejects.toThrow('is a public key');
     await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toMatchObject({
-      message: expect.stringContaining('is not a supported private key'),
+      message: expect.stringContaining('is not a private key that cms reads. Expected Ed25519'),
       exitCode: 2,
     });
     await expect(readPrivateKey(join(folder, 'none'), nobody)).rejects.toThrow(`There is no file "${join(folder, 'none')}".`);
