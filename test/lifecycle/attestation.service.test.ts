@@ -180,7 +180,7 @@ describe('a computation with an attestation policy', () => {
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {
     const [id, on] = [await computationWithPolicy(), await registered()];
     for (const [where, why] of [
-      ['nobody', /It is not registered/],
+      ['nobody', /^The CVM nobody is not registered, so it satisfies no/],
       [on, /It has no attestation/],
     ] as const) {
       const refused = { reason: 'cvm_not_attested', detail: expect.stringMatching(why) };

@@ -146,13 +146,9 @@ const padded = (text: string, width: number) => {
   return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
 };
 
-/** The mark before an event of the service, and its colour, by the type of the event. */
-const looks = new Map([
-  ['completed', ['✓', 'green'] as const],
-  ['failed', ['✗', 'red'] as const],
-]);
-
+/** Returns the mark before an event, and its colour. */
 function lookOf({ event_type, originator, status }: Schemas['Event']) {
-  if (originator === 'system') return looks.get(event_type) ?? ([' ', 'yellow'] as const);
-  return [' ', /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined] as const;
+  if (originator !== 'system') return [' ', /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined] as const;
+  if (event_type === 'completed') return ['✓', 'green'] as const;
+  return event_type === 'failed' ? (['✗', 'red'] as const) : ([' ', 'yellow'] as const);
 }

@@ -159,7 +159,7 @@ function forbidden({ detail, request }: ServiceProblem, where: Circumstances): W
   const compare = `Ask ${creator} for the file, and compare its SHA3-256.`;
   if (creator !== undefined) return advised(compare, `asset show ${request.replace(/.* /, '')}`);
   const none = 'No run needs your approval: nothing is left to do.';
-  if (id !== undefined && help === 'cms approve --help') return advised(none, `approvals ${id}`);
+  if (/^cms (approve|refuse) --help Requires being /.test(`${help} ${detail}`)) return advised(none, `approvals ${id}`);
   const [, roles, holder] = required.exec(detail) ?? [];
   if (roles === undefined) return { message, next: command('whoami') };
   const role = roles === 'administrator' ? '' : ` for the role ${roles}`;
@@ -276,15 +276,16 @@ function startAt(server: string): string {
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
 }
 
-/** The places of values in requests that options of the same name give, such as `--mime-type`. */
+/** The places of values in requests that options of the same name give, such as `--mime-type`, or `--reviewer` one of several. */
 const namedAlike = [
-  ...['query/offset', 'query/owner', 'query/status', 'query/user', '/agent_url', '/approval', '/certificate', '/description'],
-  ...['/asset/checksum', '/asset/description', '/asset/mime_type', '/name', '/owner', '/reason'],
+  ...['query/limit', 'query/offset', 'query/owner', 'query/status', 'query/user', '/agent_url', '/approval', '/certificate'],
+  ...['/asset/algo_args', '/asset/checksum', '/asset/decompress', '/asset/description', '/asset/mime_type', '/consumers'],
+  ...['/description', '/name', '/owner', '/providers', '/reason', '/result_review/needed', '/result_review/reviewers'],
 ];
 
 /** The options and arguments of commands whose values the service checks, by the place of the value in the request, such as `query/cvm`. */
 const typedAt: Record<string, string> = {
-  ...Object.fromEntries(namedAlike.map((place) => [place, `--${place.replace(/.*\//, '').replace('_', '-')}`])),
+  ...Object.fromEntries(namedAlike.map((place) => [place, `--${place.replace(/.*\/|(?<=[gr])s$/g, '').replace('_', '-')}`])),
   'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
   'path/cvmID': 'CVM',
   'path/id': 'ASSET',
@@ -292,11 +293,13 @@ const typedAt: Record<string, string> = {
   'query/event_type': '--type',
   'query/run_id': '--run',
   '/asset/file_name': '--name',
-  '/consumers': '--consumer',
+  '/asset/kbs/url': '--kbs',
+  '/asset/source/kbs_resource_path': '--kbs-path',
+  '/asset/source/url': 'URL',
   '/cvm_ids': '--cvm',
   '/expires_at': '--expires',
   '/key': 'FILE',
-  '/providers': '--provider',
+  '/max_runs': '--runs',
   '/signature': '--sign',
 };
 

@@ -112,7 +112,7 @@ function cipherIn(content: string): string {
 
 function unusable(file: string, cause: unknown, orElse = ''): CmsError {
   const message = `${file} is not a private key that cms reads${orElse}. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`;
-  return new UsageError(message, filesBeside(file), cause);
+  return new UsageError(message, orElse === '' ? filesBeside(file) : undefined, cause);
 }
 
 function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {

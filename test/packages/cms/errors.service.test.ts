@@ -90,6 +90,26 @@ describe('errors of cms', () => {
       ],
       /^--description: .*\n--owner: .*\n--consumer: .*\n--provider: .*\nNext: cms computation create --help\n$/,
     ],
+    [['find', 'x', '--limit', '99'], /^--limit: Expected .*\nNext: cms find --help\n$/],
+    [
+      ['computation', 'create', 'R', '--consumer', 'bob', '--reviewer', 'alice'],
+      /^--reviewer: Expected a user who gets no results\..*\nNext: cms computation create --help\n$/,
+    ],
+    [
+      ['computation', 'create', 'R', '--consumer', 'bob', '--reviewer', 'rita', '--needed', '5'],
+      /^--needed: Expected .*\nNext: cms computation create --help\n$/,
+    ],
+    ...(
+      [
+        [['ftp://x/a'], 'URL'],
+        [['https://x/a', '--kbs', 'foo', '--kbs-path', 'a/b/c'], '--kbs'],
+        [['https://x/a', '--kbs', 'https://k', '--kbs-path', '../b'], '--kbs-path'],
+        [['https://x/a', '--algo-arg', 'x'], '--algo-arg'],
+      ] as const
+    ).map(([words, place]): [string[], RegExp] => [
+      ['asset', 'add', ...words, '--type', 'dataset', '--checksum', 'a'.repeat(64)],
+      new RegExp(`^${place}: Expected .*\\nNext: cms asset add --help\\n$`),
+    ]),
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
     [
       ['asset', 'upload', '--type', 'dataset', join(folder, 'broken.json'), '--name', 'a/b'],
