@@ -167,10 +167,9 @@ async function expectOwnKey(
   const uploaded = await uploadedKey(context, id);
   const beside = sign === undefined ? undefined : publicKeyBeside(sign);
   const file = beside === undefined ? `${keyFile}.pub` : shellWord(beside);
-  const upload = context.command(`key upload ${file}${named(context, id)}`);
   if (uploaded === undefined) {
     const message = 'You have uploaded no key to this computation. Upload the public key that belongs to your signing key.';
-    throw new CmsError(message, { next: upload });
+    throw new CmsError(message, { next: context.command(`key upload ${file}${named(context, id)}`) });
   }
   if (fingerprint === undefined) {
     const message = `This computation takes signed approvals only. You uploaded ${uploaded}: sign with its private key.`;

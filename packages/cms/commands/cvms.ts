@@ -27,6 +27,7 @@ export function addCvmCommands(program: CmsCommand): void {
           { title: 'description', value: ({ description }) => description, cuts: true },
           { title: 'state', value: ({ presence }) => presence.state, colour: statusColour },
           { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
+          { title: 'attestation', value: ({ attestation }) => attestation?.verdict ?? 'none' },
           { title: 'seen', value: ({ presence: { last_seen_at: at } }) => (at === null ? 'never' : agoText(at, now())) },
         ],
       });

@@ -595,7 +595,7 @@ describe('errors of cms', () => {
     expect(exitCode).toBe(6);
     expect(stderr).toContain('disconnected');
     expect(stderr).toContain('Next: cms cvm list');
-    expect((await alice('cvm', 'list')).stdout).toMatch(/cvm-9 +in the cellar +disconnected +unknown +never/);
+    expect((await alice('cvm', 'list')).stdout).toMatch(/cvm-9 +in the cellar +disconnected +unknown +none +never/);
   });
 
   it('the outcome of a watched run is the exit code: 0 completed, 10 failed, 11 cancelled', async () => {

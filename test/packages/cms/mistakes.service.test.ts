@@ -120,6 +120,8 @@ describe('a mistake', () => {
 describe('keys and policies made by cms', () => {
   it('are read by cms: the private key by nobody else, and a policy of a verified machine is satisfied by it', async () => {
     expect(statSync('bob.key').mode & 0o777).toBe(0o600);
+    const list = await did('alice', 'cvm list');
+    for (const row of [/^plain-1 .* none /m, /^sim-attested-1 .* verified /m]) expect(list).toMatch(row);
     const made = await did('alice', 'cvm show sim-attested-1 --policy');
     writeFileSync('made.yaml', made);
     await did('alice', 'computation update Attested --attestation-policy made.yaml');
