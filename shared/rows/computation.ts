@@ -275,8 +275,10 @@ export function refuseUnfitReview(
  * @throws ServiceError `invalid_request`
  */
 export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel): void {
-  if (approvalLevels.indexOf(after) >= approvalLevels.indexOf(before)) return;
-  throw invalid('/approval', `It is ${before}, and can never be lowered. For less approval, create another computation.`);
+  const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
+  if (allowed.includes(after)) return;
+  const expected = `Expected ${allowed.join(' or ')}: it is ${before}, and can never be lowered.`;
+  throw invalid('/approval', `${expected} For less approval, create another computation.`);
 }
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;

@@ -291,7 +291,7 @@ describe('stale_because', () => {
 
     await register(null);
     expect(await because()).toEqual([
-      { path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, user: bob(), by: null, at: null },
+      { path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, user: bob(), by: me(), at: expect.any(String) },
     ]);
     const expires_at = '2020-01-01T00:00:00.000Z';
     expect(await approveAgain({ expires_at })).toMatchObject({
