@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring';
 import { createTransport } from 'nodemailer';
 import { UsageError } from '../../shared/command-line/arguments.ts';
-import { headersOf, type Mail, NotSentError, withoutAddresses } from '../../shared/notifications/index.ts';
+import { headersOf, type Mail, NotSentError, RefusedError, withoutAddresses } from '../../shared/notifications/index.ts';
 
 /** A server that takes mail by SMTP, and the sender that it is told. */
 interface SmtpServer {
@@ -49,15 +49,12 @@ export function sendBySmtp({ from, ...server }: SmtpServer): (mail: Mail) => Pro
     try {
       await transport.sendMail({ from, to: { address: to, name: '' }, subject, text, headers: headersOf(mail) });
     } catch (error) {
-      throw isKnownAsNotSent(error) ? new NotSentError(withoutAddresses(String(error))) : error;
+      const { code, command, responseCode = 0 } = error as { code?: string; command?: string; responseCode?: number };
+      if (responseCode === 0 && command !== 'CONN' && code !== 'EDNS' && code !== 'EAUTH') throw error; // perhaps it was sent
+      const Failure = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE') ? RefusedError : NotSentError;
+      throw new Failure(withoutAddresses(String(error)));
     } finally {
       transport.close();
     }
   };
-}
-
-/** Says whether a server has refused a mail, or was never reached. */
-function isKnownAsNotSent(error: unknown): boolean {
-  const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
-  return responseCode !== undefined || command === 'CONN' || code === 'EDNS' || code === 'EAUTH';
 }

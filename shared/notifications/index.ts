@@ -3,7 +3,7 @@
  * names.
  */
 
-export { type Mail, mailerOfStage, headersOf, NotSentError, withoutAddresses } from './mailer.ts';
+export { type Mail, mailerOfStage, headersOf, NotSentError, RefusedError, withoutAddresses } from './mailer.ts';
 export { type News, withNews } from './news.ts';
 export { sendMails } from './send-mails.ts';
 export { endMail } from './wishes.ts';

@@ -15,7 +15,7 @@ export interface Mail {
 export interface Mailer {
   /**
    * Sends a mail.
-   * @throws NotSentError if it surely was not sent; any other error if nobody knows
+   * @throws NotSentError if it surely was not sent; RefusedError if it never will be; any other error if nobody knows
    */
   send: (mail: Mail) => Promise<void>;
   /** The address of the page where users see their tasks. */
@@ -26,7 +26,11 @@ export interface Mailer {
 
 /** Thrown if a mail surely was not sent. */
 export class NotSentError extends Error {
-  override readonly name = 'NotSentError';
+  override readonly name: string = 'NotSentError';
+}
+/** Thrown if the server works, but has refused a mail for good: mostly for its address. */
+export class RefusedError extends NotSentError {
+  override readonly name = 'RefusedError';
 }
 
 /** The settings of mail on AWS: the sender, the addresses of `Mailer`, and the URL of SES that sends. */
@@ -71,7 +75,8 @@ export function mailerOfStage(): Mailer | undefined {
         throw code !== undefined && neverConnected.has(code) ? new NotSentError('SES was not reached.', { cause: error }) : error;
       });
       if (!answer.isDone) {
-        throw new NotSentError(`SES answered ${answer.status}: ${withoutAddresses(answer.text).slice(0, 300)}`);
+        const Failure = answer.status === 400 ? RefusedError : NotSentError;
+        throw new Failure(`SES answered ${answer.status}: ${withoutAddresses(answer.text).slice(0, 300)}`);
       }
     },
   };

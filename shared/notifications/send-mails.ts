@@ -7,7 +7,7 @@ import { openList, rowLists, type TaskList } from '../table/row-lists.ts';
 import { parseStored } from '../table/stored.ts';
 import { deadlineOf, getItem, queryPartition, type Table } from '../table/table.ts';
 import { deleteItemIf, hasAttributes, isAbsent, putItemIf } from '../table/writes.ts';
-import { type Mailer, NotSentError, withoutAddresses } from './mailer.ts';
+import { type Mailer, NotSentError, RefusedError, withoutAddresses } from './mailer.ts';
 import { type KindOfNews, kindsOfNews } from './news.ts';
 import { recipientIn, unsubscribeSecret } from './wishes.ts';
 
@@ -21,6 +21,8 @@ const settlesInMilliseconds = 5 * second;
 /** The limits of mail to a user, over all domains: the shortest time between two, and the most in 24 hours. */
 const shortestPauseInMilliseconds = 10 * minute;
 const mostInADay = 10; // defence
+/** The time in milliseconds for which nothing is sent to an address that the server has refused. */
+const pauseOfRefusedInMilliseconds = 60 * minute;
 
 const storedNews = v.object({
   domain_id: v.string(),
@@ -37,7 +39,7 @@ const storedSent = v.object({
   times: v.array(v.string()),
   /** The time at which a mail last told of invitations. */
   invited_at: v.nullable(v.string()),
-  /** The time at which a mail was last sent, or could not be sent. */
+  /** The time at which a mail was last sent, or could not be sent. Of a refused address: the time from which the shortest pause counts. */
   tried_at: v.string(),
 });
 type Sent = v.InferOutput<typeof storedSent>;
@@ -49,7 +51,7 @@ interface Services {
 }
 
 const mailsAtOnce = 4;
-/** The failures after which a call gives up: then the server is dead, and each mail would wait for it. */
+/** The failures after which a call gives up: then the server is dead, and each mail would wait for it. A refused address tells nothing. */
 const mostFailures = 5;
 /** The time in milliseconds after which a call begins no further mail. */
 const longestCallInMilliseconds = minute;
@@ -64,25 +66,27 @@ export async function sendMails(services: Services, now: string): Promise<number
   const latest = new Date(Date.parse(now) - settlesInMilliseconds).toISOString();
   const shards = await Promise.all(mailKeys.newsShards.map((shard) => queryPartition(table, shard)));
   const news = shards.flat().map((item) => parseStored(storedNews, item, 'news'));
-  const due = news.filter(({ first_at }) => first_at <= latest).sort((a, b) => (a.first_at < b.first_at ? -1 : 1));
+  const due = news.filter(({ first_at }) => first_at <= latest);
   const groups = [...Map.groupBy(due, ({ domain_id, user_hash }) => `${domain_id} ${user_hash}`).values()];
-  let [sent, failures] = [0, 0];
+  const first = Math.floor(Math.random() * groups.length); // another in each call: those that fail keep nobody from being tried
+  let [sent, refused, failures] = [0, 0, 0];
   const begun = deadlineOf(table);
   await inParallel(
-    groups,
+    [...groups.slice(first), ...groups.slice(0, first)],
     async (group) => {
       if (failures >= mostFailures || begun.elapsed > longestCallInMilliseconds) return;
       try {
         if (await tell(services, group, now)) sent += 1;
       } catch (error) {
-        failures += 1;
+        if (error instanceof RefusedError) refused += 1;
+        else failures += 1;
         const reason = withoutAddresses(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
         log('ERROR', 'A mail was not sent. It is tried again.', { reason });
       }
     },
     mailsAtOnce,
   );
-  if (failures > 0) throw new Error(`${failures} mails were not sent.`);
+  if (refused + failures > 0) throw new Error(`${refused + failures} mails were not sent.`);
   return sent;
 }
 
@@ -119,7 +123,9 @@ async function tell({ table, kms, mailer }: Services, group: readonly StoredNews
     await mailer.send({ to, unsubscribeUrl, ...textOf(counts, { page: mailer.page, unsubscribeUrl }) });
   } catch (error) {
     if (error instanceof NotSentError) {
-      await keepSent(table, hash, before.version + 1, { times, invited_at: before.invited_at, tried_at: now });
+      const pause = error instanceof RefusedError ? pauseOfRefusedInMilliseconds - shortestPauseInMilliseconds : 0;
+      const tried_at = new Date(Date.parse(now) + pause).toISOString();
+      await keepSent(table, hash, before.version + 1, { times, invited_at: before.invited_at, tried_at });
     }
     throw error;
   }

@@ -17,6 +17,10 @@ export interface SmtpServer {
   refused: number;
   /** The answer to the text of each mail, or undefined for none. Default: the mail is taken. */
   answer: string | undefined;
+  /** The beginning of the addresses that the server refuses with 550. Default: none. */
+  unknown: string | undefined;
+  /** The refused addresses, one for each attempt. */
+  unknownTried: string[];
   stop: () => Promise<void>;
 }
 
@@ -31,7 +35,10 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       const verb = line.slice(0, 4).toUpperCase();
       if (verb === 'RCPT') to = /<(.*)>/.exec(line)?.[1] ?? '';
       if (verb === 'DATA') isData = true;
-      if (verb === 'QUIT') socket.end('221 Bye\r\n');
+      const isUnknown = verb === 'RCPT' && handle.unknown !== undefined && to.startsWith(handle.unknown);
+      if (isUnknown) handle.unknownTried.push(to);
+      if (isUnknown) say('550 5.1.1 No such user');
+      else if (verb === 'QUIT') socket.end('221 Bye\r\n');
       else say(verb === 'DATA' ? '354 Go on' : verb === 'EHLO' ? '250 8BITMIME' : '250 OK');
     };
     socket.on('data', (chunk) => {
@@ -60,6 +67,8 @@ export async function startSmtpServer(): Promise<SmtpServer> {
     mails: [],
     refused: 0,
     answer: '250 Taken',
+    unknown: undefined,
+    unknownTried: [],
     stop: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -25,8 +25,8 @@ async function send(): Promise<void> {
   await stack.invoke('maintenance/send-mails', {}).catch(() => undefined); // counted by the server
 }
 
-async function userOf(domain: string, email = true): Promise<{ name: string; address: string; call: Call }> {
-  const name = `user-${randomUUID().slice(0, 8)}`;
+async function userOf(domain: string, email = true, kind = 'user'): Promise<{ name: string; address: string; call: Call }> {
+  const name = `${kind}-${randomUUID().slice(0, 8)}`;
   const address = `${name}@example.com`;
   const token = await stack.token(name, [`${domain}:creator`], 3_600, email ? address : undefined);
   return { name, address, call: repeating(callAs(stack.baseUrl, token)) };
@@ -36,10 +36,15 @@ async function userOf(domain: string, email = true): Promise<{ name: string; add
 async function invite(user: { name: string; call: Call }, domain: string): Promise<string> {
   const before = (await user.call('GET', `/${domain}/todo`)).body['totals'] as { invitations: number };
   const { body } = await alice('POST', `/${domain}/computations`, { name: 'Secret plan', providers: [user.name] });
+  await invited(user, domain, before.invitations + 1);
+  return String(body['id']);
+}
+
+/** Waits until a user has a number of invitations. */
+async function invited(user: { call: Call }, domain: string, invitations: number): Promise<void> {
   await expect
     .poll(async () => (await user.call('GET', `/${domain}/todo`)).body, { timeout: 30_000 })
-    .toMatchObject({ totals: { invitations: before.invitations + 1 } });
-  return String(body['id']);
+    .toMatchObject({ totals: { invitations } });
 }
 
 /** Makes the user of a computation with a key, who must then approve it: a task, and no invitation. */
@@ -167,6 +172,26 @@ describe('mail about open tasks', () => {
     minutes(10);
     await send();
     expect(subjectsTo(bob)).toEqual(['1 invitation waits for you']);
+  });
+
+  it('reaches a user beside 12 whose addresses the server refuses, and tries those again after an hour', async () => {
+    const gone = await Promise.all(Array.from({ length: 12 }, () => userOf('d1', true, 'gone')));
+    const bob = await userOf('d1');
+    await Promise.all([...gone, bob].map((each) => wants(each, 'd1')));
+    smtp.unknown = 'gone';
+    await alice('POST', '/d1/computations', { name: 'Secret plan', providers: gone.map(({ name }) => name) });
+    for (const each of gone) await invited(each, 'd1', 1);
+    await invite(bob, 'd1');
+    await send();
+    expect(subjectsTo(bob)).toEqual(['1 invitation waits for you']);
+    const tried = () => gone.map(({ address }) => smtp.unknownTried.filter((each) => each === address).length);
+    expect(tried()).toEqual(gone.map(() => 1));
+    minutes(58);
+    await send();
+    expect(tried()).toEqual(gone.map(() => 1));
+    minutes(2);
+    await send();
+    expect(tried()).toEqual(gone.map(() => 2));
   });
 
   it('tells nothing of what no longer waits', async () => {
