@@ -1,4 +1,5 @@
 import * as http from 'node:http';
+import { unescape } from 'node:querystring';
 import { AddressError } from '../calls/web-address.ts';
 
 const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
@@ -25,8 +26,9 @@ function proxyOf(name: string, value: string): string {
   if (text === '') return '';
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url && url.hostname !== '' && !text.startsWith('/') && /^(https?|socks5?):$/.test(url.protocol)) {
-    const user = url.username === '' ? '' : `${url.username}${url.password === '' ? '' : `:${url.password}`}@`;
-    return `${url.protocol}//${user}${url.host}`;
+    const [user, password] = [url.username, url.password].map((part) => encodeURIComponent(unescape(part))); // Node takes no `%` of its own
+    const login = user ? `${user}${password ? `:${password}` : ''}@` : '';
+    return `${url.protocol}//${login}${url.host}`;
   }
   throw new AddressError(`${name} is not the address of a proxy. Expected one such as http://proxy.example.com:3128.`);
 }

@@ -29,6 +29,18 @@ describe('a variable that names a proxy', () => {
     expect(() => neverProxyLoopback({ NODE_USE_ENV_PROXY: '1', [name]: value })).not.toThrow();
   });
 
+  it.each(names)('%s may have a password with signs that addresses encode, and with a %% of its own', (name) => {
+    for (const [given, read] of [
+      ['p%40ss', 'p%40ss'],
+      ['pa%ss', 'pa%25ss'],
+      ['100%', '100%25'],
+      ['%zz@', '%25zz%40'],
+    ]) {
+      const used = neverProxyLoopback({ NODE_USE_ENV_PROXY: '1', [name]: `http://us%r:${given}@127.0.0.1:9` });
+      expect(used[name]).toBe(`http://us%25r:${read}@127.0.0.1:9`);
+    }
+  });
+
   it.each(cases(wrong))('%s is refused by its name, without its value: %j', (name, value) => {
     expect(() => neverProxyLoopback({ NODE_USE_ENV_PROXY: '1', [name]: value })).toThrow(
       `${name} is not the address of a proxy. Expected one such as http://proxy.example.com:3128.`,
