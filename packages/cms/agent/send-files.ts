@@ -141,7 +141,7 @@ async function sendOne(
         const message = `${printable(file)} was not sent: ${why}.`;
         throw errorOf('unavailable', message, context.typed, error);
       }
-      context.note(`The connection was cut: ${why}. Sending ${printable(file)} again.\n`);
+      context.noteWait(`The connection was cut: ${why}. Sending ${printable(file)} again.\n`);
     } finally {
       progress.stop();
       agent.close();
@@ -170,7 +170,7 @@ const pauseInMilliseconds = 1_000;
 
 /** Opens a connection as `openRightAgent` does. Waits up to a minute for an agent that does not listen yet. @throws CmsError */
 export async function openRightAgentSoon(...given: Parameters<typeof openRightAgent>): ReturnType<typeof openRightAgent> {
-  const [{ terminal, note, typed }] = given;
+  const [{ terminal, noteWait, typed }] = given;
   const until = performance.now() + patienceInMilliseconds;
   const open = async () => {
     for (;;) {
@@ -186,7 +186,7 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
       }
     }
   };
-  return await noting(note, 'Waiting for the agent to answer.\n', open);
+  return await noting(noteWait, 'Waiting for the agent to answer.\n', open);
 }
 
 /** Returns whether an error of a connection may pass because the agent does not listen yet: nobody answers at the address. */
@@ -213,7 +213,7 @@ export async function untilEvent(
   };
   try {
     const wait = () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent });
-    const { status, reason } = await noting(context.note, `Waiting until ${awaited}.\n`, wait);
+    const { status, reason } = await noting(context.noteWait, `Waiting until ${awaited}.\n`, wait);
     if (found.signal.aborted) return;
     throw errorOf(
       status === 'cancelled' ? 'runCancelled' : 'runFailed',

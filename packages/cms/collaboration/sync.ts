@@ -135,7 +135,7 @@ const manyComputations = 1_000;
  * @throws CmsError if the owner has several computations of the name, or none has the identifier
  */
 export async function findComputation(
-  { command, note, client, domain }: Session,
+  { command, noteWait, client, domain }: Session,
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
   if (id !== undefined) {
@@ -150,7 +150,7 @@ export async function findComputation(
   for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
     found.push(...items.filter((each) => each.name === name && each.owner === owner));
     if (offset > 0 || total < manyComputations) continue;
-    note(`Searching ${total} computations of ${userText(owner)} for ${quoted}. To be faster, add its id to the file.\n`);
+    noteWait(`Searching ${total} computations of ${userText(owner)} for ${quoted}. To be faster, add its id to the file.\n`);
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');

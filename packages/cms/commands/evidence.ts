@@ -115,7 +115,7 @@ export function addEvidenceCommands(program: CmsCommand): void {
       const { origin, size } = state;
       const before = new Map(Object.entries(pin.tags));
       const find = () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal));
-      const found = await noting(context.note, 'Reading the entries of the log.\n', find).catch(async (error: unknown) => {
+      const found = await noting(context.noteWait, 'Reading the entries of the log.\n', find).catch(async (error: unknown) => {
         throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
       });
       await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
@@ -239,7 +239,7 @@ async function tagsOfRuns(context: Context): Promise<[tag: string, index: number
   const { client, domain } = await context.connect();
   const tags = [];
   for await (const { items: runs, offset, total } of pages(client, 'listRuns')) {
-    if (offset === 0 && total >= manyRuns) context.note(`Reading the list of ${total} runs.\n`);
+    if (offset === 0 && total >= manyRuns) context.noteWait(`Reading the list of ${total} runs.\n`);
     tags.push(...runs.flatMap(({ id: run, computation_id: computation }) => [...tagsOfRun({ domain, computation, run })]));
   }
   return tags;

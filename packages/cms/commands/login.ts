@@ -55,7 +55,7 @@ export function addLoginCommands(program: CmsCommand): void {
       const used = given({ computation: isSamePlace ? before.computation : undefined });
       const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
       const logIn = () => loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
-      const profile = await noting(context.note, 'Waiting for the login.\n', logIn);
+      const profile = await noting(context.noteWait, 'Waiting for the login.\n', logIn);
       await context.profiles.change(context.profileName, (stored) => {
         const isSameLogin = stored?.server === server && stored.domain === domain && stored.user === profile.user;
         if (!isSameLogin) return profile;

@@ -387,5 +387,5 @@ async function untilUnderReview(context: Session, id: string, run: string): Prom
     const message = 'The file was handed in, but the service has not noted it.';
     throw errorOf('unavailable', message, context.typed);
   };
-  return await noting(context.note, 'Waiting until the service has noted the file.\n', work);
+  return await noting(context.noteWait, 'Waiting until the service has noted the file.\n', work);
 }

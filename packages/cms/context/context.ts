@@ -26,6 +26,8 @@ export interface Context {
   print: (result: unknown, text: () => string) => void;
   /** Prints a hint on standard error. Prints nothing with `--json`. */
   note: (text: string) => void;
+  /** Notes on standard error what the command waits for: with `--json` as a line of JSON, `{"note": text}`. */
+  noteWait: (text: string) => void;
   /** Notes when the service stops answering, and when it answers again. */
   outages: Outages;
   isJson: boolean;
@@ -72,7 +74,8 @@ export function contextOf(
   const note = (text: string) => {
     if (!isJson) terminal.err(printableLines(text));
   };
-  const outages = watchOutages(note);
+  const noteWait = (text: string) => terminal.err(isJson ? `${jsonText({ note: text.trimEnd() })}\n` : printableLines(text));
+  const outages = watchOutages(noteWait);
   const beforeChange: Context['beforeChange'] = [];
   const localServer = localServerOf(env);
   const givenToken = trimmedToken(env['CMS_TOKEN'] ?? '');
@@ -96,7 +99,7 @@ export function contextOf(
     const client = createClient({
       baseUrl: server,
       domain,
-      token: givenToken ? givenToken : tokenOf(profiles, profileName, { env, signal: terminal.signal, note }),
+      token: givenToken ? givenToken : tokenOf(profiles, profileName, { env, signal: terminal.signal, noteWait }),
       signal: terminal.signal,
       fetch: async (request) => {
         const { pathname, searchParams } = new URL(request.url);
@@ -125,6 +128,7 @@ export function contextOf(
     exitWith,
     print: (result, text) => terminal.out(isJson ? `${jsonText(result, 2)}\n` : printableLines(text())),
     note,
+    noteWait,
     outages,
     connect,
     exampleCvm: async () => ((await target()).isLocal ? 'sim-1' : 'CVM'),

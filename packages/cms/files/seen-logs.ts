@@ -48,7 +48,7 @@ export const tilesOf = (server: string, signal?: AbortSignal) => (path: string) 
  * @throws CmsError if the log shows two histories. Both checkpoints are saved then
  */
 export async function followService(context: Context, contact: Contact): Promise<Pin | undefined> {
-  return await noting(context.note, 'Waiting for the log of the service.\n', () => follow(context, contact));
+  return await noting(context.noteWait, 'Waiting for the log of the service.\n', () => follow(context, contact));
 }
 
 async function follow(context: Context, { server, shown, tags = [] }: Contact): Promise<Pin | undefined> {

@@ -109,7 +109,7 @@ async function shown<Result>(
   const bar = startProgress(context.terminal);
   context.outages.noteWith((text) => {
     bar.stop(); // the next progress shows it again
-    context.note(text);
+    context.noteWait(text);
   });
   let latest: TransferProgress | undefined;
   const onWaiting = waitingNote(context, name);
@@ -129,7 +129,7 @@ async function shown<Result>(
         bar.stop();
         const place = latest ? ` after ${sizeText(latest.done)} of ${sizeText(latest.total)}` : '';
         const next = latest?.phase === 'receiving' ? 'Resuming' : 'Sending it again';
-        context.note(`The transfer of ${name} was cut off${place}: ${sentence(printable(error.message))} ${next}.\n`);
+        context.noteWait(`The transfer of ${name} was cut off${place}: ${sentence(printable(error.message))} ${next}.\n`);
       },
     });
   } catch (error) {
@@ -156,14 +156,14 @@ function stateOf(latest: TransferProgress | undefined, way: Way): string {
 }
 
 /** Returns a function to call while the service hashes an uploaded file. The function notes once that hashing takes a while. */
-function waitingNote({ terminal, note }: Context, name: string): () => void {
+function waitingNote({ terminal, noteWait }: Context, name: string): () => void {
   let startedAt: number | undefined;
   let isNoted = false;
   return () => {
     startedAt ??= terminal.now();
     if (isNoted || terminal.now() - startedAt < silentWaitInMilliseconds) return;
     isNoted = true;
-    note(`${name} has arrived. Waiting until the service has hashed it.\n`);
+    noteWait(`${name} has arrived. Waiting until the service has hashed it.\n`);
   };
 }
 

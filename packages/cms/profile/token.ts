@@ -16,7 +16,7 @@ const secretVariable = 'CMS_CLIENT_SECRET';
 export function tokenOf(
   profiles: Profiles,
   name: string,
-  terminal: Pick<Terminal, 'env' | 'signal'> & { note: (text: string) => void },
+  terminal: Pick<Terminal, 'env' | 'signal'> & { noteWait: (text: string) => void },
 ): (options: { refused?: string }) => Promise<string> {
   let renewing: Promise<Profile> | undefined;
   return async ({ refused }) => {
@@ -45,7 +45,7 @@ export function tokenOf(
       );
       return renewed;
     };
-    return await noting(terminal.note, 'Waiting for a new token.\n', () => profiles.renewing(name, work, terminal.signal));
+    return await noting(terminal.noteWait, 'Waiting for a new token.\n', () => profiles.renewing(name, work, terminal.signal));
   }
 }
 

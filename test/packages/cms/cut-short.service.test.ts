@@ -82,17 +82,27 @@ describe('a service that fails', () => {
     const started = { [`POST /computations/${id}/run`]: json('r1'), [`GET /computations/${id}/run`]: read };
     const { stdout, stderr } = await cms({ ...computation, ...started }, ['run', id, '--cvm', 'sim-1', '--watch', '--json']);
     expect([stdout, reads]).toEqual(['', []]);
-    expect(JSON.parse(stderr)).toMatchObject({ exit_code: 1, run_id: 'r1', next: `cms watch ${id} --run r1` });
+    const [note = '', error = ''] = stderr.split('\n');
+    expect(JSON.parse(note)).toEqual({ note: 'Busy. Trying again.' });
+    expect(JSON.parse(error)).toMatchObject({ exit_code: 1, run_id: 'r1', next: `cms watch ${id} --run r1` });
   });
 });
 
 describe('a service that is slow', () => {
-  it('is told after eight seconds', async () => {
+  it('is told after eight seconds, with --json too', async () => {
     const slow: Answer = (request, response) =>
       void setTimeout(() => json({ id, name: 'Incomes' })(request, response), 8_500).unref();
     const withdrawn = { [`DELETE /computations/${id}/approvals`]: json({}, 204) };
-    const { exitCode, stderr } = await cms({ [`GET /computations/${id}`]: slow, ...withdrawn }, ['withdraw', id, '--yes']);
-    expect([exitCode, stderr]).toEqual([0, 'The service takes long to answer.\nThe service answers again.\n']);
+    const answers = { [`GET /computations/${id}`]: slow, ...withdrawn };
+    const [text, lines] = await Promise.all([
+      cms(answers, ['withdraw', id, '--yes']),
+      cms(answers, ['withdraw', id, '--yes', '--json']),
+    ]);
+    expect(text).toMatchObject({ exitCode: 0, stderr: 'The service takes long to answer.\nThe service answers again.\n' });
+    expect(lines).toMatchObject({
+      exitCode: 0,
+      stderr: '{"note":"The service takes long to answer."}\n{"note":"The service answers again."}\n',
+    });
   });
 });
 

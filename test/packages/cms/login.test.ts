@@ -55,7 +55,7 @@ describe('the token of a profile', () => {
     credentials: { kind: 'issuer', issuer, client_id: 'cms', refresh_token: 'works once' },
   });
 
-  const terminal = { env: {}, signal: new AbortController().signal, note: () => undefined };
+  const terminal = { env: {}, signal: new AbortController().signal, noteWait: () => undefined };
   const stored = async (name: string, first: Profile) => {
     const profiles = openProfiles({ env: {}, home: join(folder, name) });
     await profiles.change('default', () => first);
