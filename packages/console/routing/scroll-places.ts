@@ -29,5 +29,5 @@ export function addStep(address: string): void {
 /** Scrolls to the place at which the user left the present step of the browser's history, as soon as the screen is long enough. */
 export function returnToPlace(): void {
   wanted = places.get(stepOf()) ?? 0;
-  restore();
+  requestAnimationFrame(restore); // the screen that is left is shown until then, and may be longer
 }
