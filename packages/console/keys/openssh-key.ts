@@ -27,7 +27,8 @@ export async function readOpenSshKey(bytes: Bytes, passphrase: string): Promise<
   if (cipher === 'none') return keyIn(secret);
   const length = lengths[cipher];
   if (length === undefined || derivation !== 'bcrypt') {
-    throw new UnusableKey(`The browser cannot read a key that ${cipher} protects. Approve with the command below instead.`);
+    const change = 'First change that: ssh-keygen -p -Z aes256-ctr -f KEYFILE';
+    throw new UnusableKey(`The browser cannot read a key that ${cipher} protects. ${change}`);
   }
   if (passphrase === '') throw new NeedsPassphrase('The key has a passphrase.');
   return keyIn(await decrypted(secret, length, reader(options), passphrase));

@@ -56,6 +56,10 @@ describe('a private key in the browser', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const locked = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
   const openSsh = `-----BEGIN OPENSSH PRIVATE KEY-----\n${btoa('openssh-key-v1\0cut off')}\n-----END OPENSSH PRIVATE KEY-----`;
+  const sshString = (text: string) => `\0\0\0${String.fromCharCode(text.length)}${text}`;
+  const chacha = btoa(
+    `openssh-key-v1\0${['chacha20-poly1305@openssh.com', 'bcrypt', ''].map(sshString).join('')}\0\0\0\x01${sshString('')}${sshString('')}`,
+  );
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey;
   const encryptedPkcs1 = String(rsa.export({ ...locked, type: 'pkcs1' }));
   const ecparam = `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${String(privateKey.export({ type: 'sec1', format: 'pem' }))}`;
@@ -74,6 +78,11 @@ describe('a private key in the browser', () => {
       'Ed25519, ECDSA or RSA',
     ],
     ['a cut-off file', openSsh, 'cut off'],
+    [
+      'protected by a cipher that neither a browser nor cms reads',
+      `-----BEGIN OPENSSH PRIVATE KEY-----\n${chacha}\n-----END OPENSSH PRIVATE KEY-----`,
+      'chacha20-poly1305@openssh.com protects. First change that: ssh-keygen -p -Z aes256-ctr -f KEYFILE',
+    ],
     ['nothing', '', 'This is no private key.'],
   ])('is refused with what to do if it is %s', async (_, text, message) => {
     await expect(readPrivateKey(text)).rejects.toThrow(message);
