@@ -51,7 +51,7 @@ export async function identified(context: Session, kind: Named, given: string): 
     const fitting = known.filter((each) => isNamed(each, given));
     const [only, ...others] = fitting;
     if (truncated || others.length > 0) throw await ambiguous(context, kind, given, { fitting, truncated });
-    if (!only) throw await unknown(context, kind, given, known);
+    if (!only) throw await unknown(context, kind, given);
     if (matches.some(({ id }) => id === only.id)) {
       tellChanged(context, kind, () => Promise.resolve(only));
       return only.id;
@@ -118,31 +118,34 @@ async function ambiguous(
   return new UsageError(`${found}. Use an identifier:${list}`, session.command(`${kind} list`));
 }
 
-async function unknown({ command, client, domain }: Session, kind: Named, given: string, known: Match[]): Promise<CmsError> {
-  const near = await suggestion(client, given, { kind, known });
+async function unknown({ command, client, domain }: Session, kind: Named, given: string): Promise<CmsError> {
+  const near = await suggestion(client, given, { kind });
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${near}`;
   return errorOf('notFound', message, command(`${kind} list`));
 }
 
 /**
- * Returns a sentence that suggests computations, assets or CVMs named nearly like a text. Empty if there are none.
- * @param known further things to suggest
+ * Returns sentences that suggest computations, assets or CVMs named nearly like a text, and say if the service may have nearer ones. Empty
+ * if there are none.
  */
-export async function suggestion(
-  client: Client,
-  given: string,
-  { known = [], ...kind }: { kind?: Schemas['Match']['kind']; known?: Match[] },
-): Promise<string> {
+export async function suggestion(client: Client, given: string, kind: { kind?: Schemas['Match']['kind'] }): Promise<string> {
   const found = await Promise.all(likely(given).map((q) => client.find({ q, ...kind, limit: mostMatches })));
-  return didYouMean(nearest(given, [...known, ...found.flatMap(({ matches }) => matches)]));
+  const matches = found.flatMap(({ matches }) => matches);
+  const near = nearest(given, matches);
+  const isCut = near.length > 0 && found.some(({ truncated }) => truncated);
+  return `${didYouMean(near)}${isCut ? ' There may be nearer ones.' : ''}`;
 }
 
-/** Returns searches that find a name although a letter or a word of it was typed wrong: its beginnings, and its words but for each one. */
+/**
+ * Returns searches that find a name although letters of it were typed wrong: its beginnings, its words but for each one, and the first letters
+ * of its words with whole numbers.
+ */
 function likely(given: string): string[] {
   const words = given.split(/\s+/).filter(Boolean).slice(0, mostWords);
   const others = words.length < 2 ? [] : words.map((left) => words.filter((word) => word !== left).join(' '));
   const beginnings = [3, 1, Math.ceil(given.length / 2)].map((most) => beginning(given, most));
-  return [...new Set([...beginnings, ...others])].filter((q) => q !== '' && Array.from(q).length <= longestQuery);
+  const letters = words.map((word) => (/\d/.test(word) ? word : beginning(word, 1))).join(' ');
+  return [...new Set([...beginnings, letters, ...others])].filter((q) => q !== '' && Array.from(q).length <= longestQuery);
 }
 
 /**

@@ -47,12 +47,23 @@ describe('the suggestion of a name', () => {
     ['Readmision after discharge', 'Readmission after discharge', 'after discharge'],
     ['Falls 2026 siet 496', 'Falls 2026 site 496', 'Falls 2026 496'],
     ['Falls 2026 site 4996', 'Falls 2026 site 496', 'Falls 2026 site'],
+    ['Fals 2026 stie 12', 'Falls 2026 site 12', 'F 2026 s 12'],
   ])('for %s comes from the index of names, however old its computation is', async (typed, name, found) => {
     const match = { kind: 'computation', id, name, owner: 'bob', matched: 'name' };
     const answer = (url: string) =>
       url.includes('/find') ? { matches: new URL(url, server.endpoint).searchParams.get('q') === found ? [match] : [] } : none;
     const none = { computations: [], limit: 100, offset: 0, total: 0 };
     expect((await cms(answer, 'check', typed)).stderr).toContain(` Did you mean "${name}" (${id})?\n`);
+  });
+
+  it('is none of the newest computations, which the index does not have, and says if the service has cut what it found', async () => {
+    const row = { kind: 'computation', id, name: 'Wages', owner: 'bob' };
+    const computations = { computations: [row], limit: 100, offset: 0, total: 1 };
+    const without = await cms((url) => (url.includes('/find') ? { matches: [] } : computations), 'check', 'Wgaes');
+    expect(without.stderr).toMatch(/no computation named "Wgaes"\.\n/);
+    const cut = (url: string) =>
+      url.includes('/find') ? { matches: [row], truncated: url.includes('q=W&') } : { ...computations, computations: [] };
+    expect((await cms(cut, 'check', 'Wgaes')).stderr).toContain(`Did you mean "Wages" (${id})? There may be nearer ones.\n`);
   });
 });
 
