@@ -12,6 +12,8 @@ const questions = [
   ['sign', 'Approve and sign it', 'participant.html#item-approve-and-sign-it'],
   ['exit codes', 'Exit codes', 'command-line.html#exit-codes'],
   ['renew certificate', 'Renew or revoke a certificate', 'cvm.html#renew-or-revoke-a-certificate'],
+  ['log_access', 'Read the log of a run', 'participant.html#item-read-the-log-of-a-run'],
+  ['notifications', 'Get mail', 'participant.html#item-get-mail-when-something-begins-to-wait-for-you'],
   ['stale', 'stale', 'glossary.html#item-stale'],
 ] as const;
 

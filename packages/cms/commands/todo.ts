@@ -5,6 +5,7 @@ import { findRows, page } from 'computation-management-client';
 import { learnOf } from '../context/context.ts';
 import { coverageOf, formatCoverage, staleApprovals, staleText } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
+import { unlessUnknown } from '../context/find-by-name.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 import type { CmsCommand } from './options.ts';
@@ -87,22 +88,22 @@ const mostListed = 20;
 
 export function addStatusCommand(program: CmsCommand): void {
   program
-    .subcommand('status', 'show what waits for you, the active runs, and which of your approvals expire')
+    .subcommand('status', 'show what waits for you, the active runs, and which approvals that you gave on this machine expire')
     .connected(async (context) => {
       const { client, user, profile, command, terminal } = context;
       const now = terminal.now();
-      const [{ totals }, running, stopping, newest] = await Promise.all([
+      const [{ totals }, running, stopping] = await Promise.all([
         client.getTodo(),
         page(client, 'listRuns', { status: 'running', limit: mostListed }),
         page(client, 'listRuns', { status: 'stopping', limit: mostListed }),
-        page(client, 'listComputations', { limit: mostListed }),
       ]);
-      const approvedHere = Object.entries(profile?.approved ?? {}).flatMap(([id, { expires_at }]) => (expires_at ? [id] : []));
-      const ids = [...new Set([...newest.items.map(({ id }) => id), ...approvedHere])];
-      const learned = await learnOf(ids, terminal.signal, (id, signal) => client.listApprovals({ id, signal }));
+      const ids = Object.entries(profile?.approved ?? {}).flatMap(([id, { expires_at }]) => (expires_at ? [id] : []));
+      const learned = await learnOf(ids, terminal.signal, async (id, signal) => {
+        return (await client.listApprovals({ id, signal }).catch(unlessUnknown))?.approvals ?? [];
+      });
       terminal.signal.throwIfAborted();
       const expiring = [...learned]
-        .flatMap(([computation_id, { approvals }]) =>
+        .flatMap(([computation_id, approvals]) =>
           approvals.map(({ user, stale, expires_at }) => ({ computation_id, user, stale, expires_at: expires_at ?? '' })),
         )
         .filter((approval) => approval.user === user && !approval.stale && approval.expires_at !== '')
@@ -113,15 +114,11 @@ export function addStatusCommand(program: CmsCommand): void {
       const rows = await findRows(client, 'listComputations', shown);
       const nameOf = (id: string) => plainName(rows.get(id)?.name ?? id);
       const row = (text: string) => hanging(`  ${text}`, terminal.columns);
-      const examined = { computations: learned.size, total: newest.total };
-      context.print({ to_do: totals, active_runs: { items: runs, total: active }, expiring, examined }, () => {
+      const unknown = ids.length - learned.size;
+      context.print({ to_do: totals, active_runs: { items: runs, total: active }, expiring, unknown }, () => {
         const always = ['approvals', 'keys', 'content'];
         const told = Object.entries(totals).filter(([what, count]) => count !== 0 || always.includes(what));
         const waits = told.map(([what, count]) => `${count} ${count === 1 ? what.replace(/s$/, '') : what}`);
-        const part =
-          examined.computations >= examined.total
-            ? ''
-            : `, on ${examined.computations} of ${examined.total} computations: the newest, and those that you approved on this machine`;
         return [
           `To do: ${waits.join(', ')}`,
           `Active runs: ${active}`,
@@ -129,7 +126,7 @@ export function addStatusCommand(program: CmsCommand): void {
             row(`${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${agoText(run.started_at, now)}`),
           ),
           ...(active > runs.length ? [`  ${active - runs.length} more: ${command('runs --status running --all')}`] : []),
-          `Your approvals that expire: ${expiring.length}${part}`,
+          `Approvals given on this machine that expire: ${expiring.length}${unknown === 0 ? '' : `, and ${unknown} not read in time`}`,
           ...expiring.map((each) => row(`${nameOf(each.computation_id)} expires ${agoText(each.expires_at, now)}`)),
           '',
         ].join('\n');

@@ -327,7 +327,7 @@ describe('names of others in other places', () => {
   const lookAlike = 'a\u0430.csv';
   const corpus = [...['Algorithm', 'a.csv', ' a.csv', 'a\u202e.csv', '\u3164', lookAlike], `${'x '.repeat(120)}To do: 0`];
   const labels =
-    /^(?:Refusal of|Invitation of|Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
+    /^(?:Refusal of|Invitation of|Approve|Upload your key to|Upload the content of|To do:|Active runs:|Approvals given on this machine that expire:| {4,}| {2}["\w-])/;
 
   it('begin no line of cms todo and cms status, and each is told from the others', async () => {
     const todo = {
