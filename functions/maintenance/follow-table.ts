@@ -8,13 +8,14 @@ import { followTodo } from '../../shared/todo/index.ts';
 
 /**
  * Handles a batch of changes of the table: brings the indexes of lists, the index of names and the lists of what waits for users up to
- * date, and integrates new entries into the stage's log. No change has to wait for these.
+ * date, and integrates new entries into the stage's log. No change has to wait for these. The next batch waits for this one, so none may
+ * take long.
  */
-export const handler = task('maintenance/follow-table', streamBatch, async (batch, { now, deadline, draining }) => {
+export const handler = task('maintenance/follow-table', streamBatch, async (batch, { now, deadline }) => {
   const table = openTable(deadline);
   const openLog = () => ({ table, store: openLogStore(deadline), kms: openKms(deadline), witnesses: witnessesOfStage() });
   const done = await Promise.allSettled([
-    foldChangedLists(table, batch, draining),
+    foldChangedLists(table, batch),
     indexChangedNames(table, batch),
     followTodo(table, batch, now),
     integrateChanged(batch, openLog),

@@ -140,7 +140,7 @@ export class Alarms extends Construct {
       runbook: 'lists-are-folded-late',
     });
     ticket('table-stream-late', functionMetric(watched, 'maintenance/follow-table', 'IteratorAge', Stats.MAXIMUM), {
-      threshold: 5 * 60_000, // milliseconds. Records wait for one fold, some seconds
+      threshold: 5 * 60_000, // milliseconds. Records wait for the batch before, a second or two
       periods: 2,
       impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
       runbook: 'the-table-stream-is-read-late',

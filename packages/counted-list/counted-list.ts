@@ -139,8 +139,6 @@ export interface FoldRequest {
    * step only.
    */
   forMilliseconds?: number;
-  /** A signal that is aborted when the fold should end soon. */
-  ending?: AbortSignal | undefined;
 }
 
 export interface CountedList {
@@ -190,7 +188,7 @@ export function countedList(options: ListOptions): CountedList {
         const within = [...days].filter(([day]) => day >= first && day <= last);
         return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
       }),
-    fold: async ({ least, forMilliseconds = 0, ending } = {}) => {
+    fold: async ({ least, forMilliseconds = 0 } = {}) => {
       const end = steadyTime(table) + forMilliseconds;
       for (;;) {
         const step = await foldStep(table, keys, least);
@@ -198,7 +196,7 @@ export function countedList(options: ListOptions): CountedList {
         const isPart = step.folded > 0 && step.folded < step.unfolded;
         const pause = isPart ? 0 : Math.min(longestPauseInMilliseconds, untilDue(table, keys) + 1);
         const isOver = !isPart && step.pending === 0;
-        if (isOver || ending?.aborted || steadyTime(table) + pause >= end) return step;
+        if (isOver || steadyTime(table) + pause >= end) return step;
         await table.clock.wait(pause);
       }
     },

@@ -46,28 +46,29 @@ const longestInMilliseconds = 20_000;
  * The published checkpoint decides, and is read first. What is added to it is decided by one conditional write of the head, the
  * plan. Everything after that follows from the plan, so whoever finds it can complete it: tiles and places, then the head without
  * the plan, then the checkpoint, which replaces only the one that was read.
+ * @param mostPlans the most checkpoints to plan, each of up to 1,000 entries
  * @returns the number of entries in the log
  * @throws Error if the tiles do not fit the published checkpoint
  */
-export async function integrateEntries(stage: StageLog): Promise<number> {
+export async function integrateEntries(stage: StageLog, mostPlans = Infinity): Promise<number> {
   const clock = clockOf(stage.table);
   const end = steadyTimeOf(clock) + longestInMilliseconds;
-  for (;;) {
+  for (let plans = 0; ;) {
     const published = await readPublished(stage.store, stage.kms);
     const head = await readHead(stage.table);
     const { size } = published?.tree ?? emptyLog;
     if (head.size < size && published) await rebuildHead(stage, head, published.tree);
     else if (head.planned.length > 0) await complete(stage, head, published);
     else if (head.size > size || !published) await publishSize(stage, head.size, published);
-    else if (!(await plan(stage, head.size))) return size;
+    else if (++plans > mostPlans || !(await plan(stage, head.size))) return size;
     if (steadyTimeOf(clock) >= end) return size;
   }
 }
 
-/** Integrates the waiting entries if a batch of the table's stream has one. @returns the number of entries in the log, if so */
+/** Integrates the entries that wait now, if a batch of the table's stream has one. @returns the number of entries in the log, if so */
 export async function integrateChanged({ Records }: StreamBatch, open: () => StageLog): Promise<number | undefined> {
   const hasEntry = Records.some(({ dynamodb: { Keys } }) => isWaitingEntry({ pk: Keys.pk.S }));
-  return hasEntry ? await integrateEntries(open()) : undefined;
+  return hasEntry ? await integrateEntries(open(), 1) : undefined;
 }
 
 /** Returns whether a key of the table is that of an entry that waits to be integrated into the stage's log. */

@@ -1,9 +1,10 @@
 import { listOfEntry, sweepLists } from 'computation-management-counted-list';
 import * as v from 'valibot';
+import { steadyTimeOf } from '../runtime/deadline.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { log } from '../runtime/log.ts';
 import { listNamed, listTable } from './row-lists.ts';
-import type { Table } from './table.ts';
+import { clockOf, type Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
@@ -23,26 +24,27 @@ export type StreamBatch = v.InferOutput<typeof streamBatch>;
 
 const listsAtOnce = 10;
 /**
- * The longest time for which the changes of one list are sorted into its index (a fold), in milliseconds. This time also
- * suffices to delete what the fold replaced, if no more changes come.
+ * The time after which the lists of a batch get no second fold, in milliseconds: the next batch of the stream waits for this one. The
+ * next batch or the schedule goes on, and deletes what the folds replaced.
  */
-const longestFoldInMilliseconds = 7_000;
+const longestFoldInMilliseconds = 1_000;
 const longestSweepInMilliseconds = 20_000;
 
 /**
  * Folds each list that a batch of the table's stream has changed: sorts the new entries of the list into its index. If one list
  * fails, the rest are still folded.
- * @param ending aborted when the function should end soon
  * @returns the number of lists
  * @throws AggregateError if a list failed
  */
-export async function foldChangedLists(table: Table, { Records }: StreamBatch, ending?: AbortSignal): Promise<number> {
+export async function foldChangedLists(table: Table, { Records }: StreamBatch): Promise<number> {
+  const now = () => steadyTimeOf(clockOf(table));
+  const end = now() + longestFoldInMilliseconds;
   const changed = Records.map(({ dynamodb: { Keys } }) => listOfEntry({ pk: Keys.pk.S, sk: Keys.sk.S }));
   const names = [...new Set(changed.filter((name) => name !== undefined))];
   const failures: unknown[] = [];
   const fold = async (name: string) => {
     try {
-      await listNamed(table, name).fold({ forMilliseconds: longestFoldInMilliseconds, ending });
+      await listNamed(table, name).fold({ forMilliseconds: end - now() });
     } catch (error) {
       log('ERROR', 'The changes of a list were not folded.', { list: name }, error);
       failures.push(error);

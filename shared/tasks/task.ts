@@ -8,8 +8,6 @@ export interface TaskContext {
   now: string;
   /** Returns a new deadline for each operation of the task, a function that AWS calls. Pass the function to openTable. */
   deadline: DeadlineSource;
-  /** A signal that is aborted when the service is about to stop. Undefined on AWS: only a service on one machine passes it. */
-  draining: AbortSignal | undefined;
 }
 
 /**
@@ -27,7 +25,6 @@ export function task<S extends v.GenericSchema>(
         const context = {
           now: timestampOf(clockOf(invocation)),
           deadline: () => deadlineOfInvocation(invocation),
-          draining: invocation?.draining,
         };
         return (await work(v.parse(input, event), context)) ?? {};
       } catch (error) {

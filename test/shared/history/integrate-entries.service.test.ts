@@ -11,7 +11,7 @@ import {
   verifyConsistency,
 } from 'computation-management-transparency-log';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { integrateEntries, readLogIdentity, type StageLog } from '../../../shared/history/index.ts';
+import { integrateChanged, integrateEntries, readLogIdentity, type StageLog } from '../../../shared/history/index.ts';
 import { checkpointPath, readObject, tileReader } from '../../../shared/history/log-store.ts';
 import { historyKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, type Item } from '../../../shared/table/table.ts';
@@ -203,6 +203,24 @@ describe('integrateEntries', () => {
     const inLog = await entriesOfLog(last);
     expect({ seed: sampleSeed, inLog: inLog.toSorted() }).toEqual({ seed: sampleSeed, inLog: [...added.values()].toSorted() });
     expect((await itemsOfLog()).filter(({ pk }) => pk.startsWith(historyKeys.waitingPrefix))).toEqual([]);
+  });
+
+  it('integrates for a batch of the stream what waits then, and leaves what comes meanwhile to the next batch', async () => {
+    await integrateEntries(stage);
+    const { size } = await published();
+    let checkpoints = 0;
+    const store = storeThrough(async (send, { input }) => {
+      const isCheckpoint = input.Key === checkpointPath && input.Body !== undefined;
+      if (isCheckpoint && ++checkpoints < 4) await addEntries([randomBytes(64)]);
+      return await send();
+    });
+    const entry = randomBytes(64);
+    await addEntries([entry]);
+    const { pk, sk } = historyKeys.waiting(tagOf(entry));
+    const Records = [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }];
+    expect(await integrateChanged({ Records }, () => ({ ...stage, store }))).toBe(size + 1);
+    expect(checkpoints).toBe(1);
+    expect(await integrateEntries(stage)).toBe(size + 2);
   });
 
   it('replaces tiles that were never published, after a restore to a time before their plan', async () => {
