@@ -169,6 +169,8 @@ export interface Start extends Record<string, unknown> {
 }
 
 interface Otherwise {
+  /** The identifier of the run. */
+  run?: string;
   /** The users whose approval the computation demands. Default: `none`. */
   level?: ApprovalLevel;
   /** Changes the configuration, before the users approve it. */
@@ -193,7 +195,7 @@ function idOfEvent(number: number): string {
   return id;
 }
 
-const [computation, run] = [numberedId(7), numberedId(42)];
+const [computation, onlyRun] = [numberedId(7), numberedId(42)];
 const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
 
 /** An approval as it is stated, signed with its limits. */
@@ -278,6 +280,7 @@ function eventsBefore({ approvals }: Start): NewEvent[] {
  */
 export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine {
   const {
+    run = onlyRun,
     level = 'none',
     change,
     changeBefore,

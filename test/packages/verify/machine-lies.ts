@@ -1,208 +1,391 @@
 import { createHash } from 'node:crypto';
+import { mostKeptTokens } from '../../../shared/rows/attestation.ts';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import { exitCodeOf } from '../../../packages/verify/finding.ts';
-import { strictPolicy } from '../../support/strict-policy.ts';
-import { certificatePem } from '../formats/openssh-keys.ts';
-import { coseOf, jwtOf } from '../attestation/forge-snp.ts';
-import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
-import { aToken, filesOf, genuineEvidence, hashOfToken, type StatedToken } from './genuine-evidence.ts';
+import { hashOfEvent } from 'computation-management-formats/digests';
+import { numberedId } from 'computation-management-formats/identifiers';
+import type { Event } from '../../../shared/journal/event.ts';
+import { type Finding, exitCodeOf } from '../../../packages/verify/finding.ts';
+import { anEvent } from '../../support/append-to-journal.ts';
 import { shuffled } from '../../support/seeded-random.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
+import { byTestRoots } from '../attestation/by-test-roots.ts';
+import { certificatePem } from '../formats/openssh-keys.ts';
+import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
+import { filesOf, type Genuine, genuineEvidence, hashOfToken, type Start, type StatedToken } from './genuine-evidence.ts';
+import {
+  allows,
+  at,
+  bad,
+  certificates,
+  current,
+  type Documents,
+  good,
+  isOfMicrosoft,
+  isUnsupported,
+  isVerified,
+  type Machine,
+  machines,
+  ofOtherRuns,
+  ofTdx,
+  otherCertificate,
+  otherDocuments,
+  policies,
+  roots,
+  unsatisfied,
+} from './lying-machines.ts';
+import { logOf } from './test-log.ts';
 import { pick, type Random, whole } from './tamperings.ts';
 
-const otherCertificate = '-----BEGIN CERTIFICATE-----\nAAECAwQFBgc=\n-----END CERTIFICATE-----\n';
-
-/** A machine whose token a service may have, and the truth about it, which the lab knows without the verifier. */
-interface Machine {
-  name: string;
-  token: Uint8Array;
-  isGenuine: boolean;
-  certificate: string;
-  measurement: string;
-  debug: boolean;
-  vmpl: number;
+/** A token as a service states it, and the truth about its machine. */
+interface Told {
+  of: Machine;
+  documents: Documents[];
+  stated: StatedToken & { verified_at: string };
+  /** True if an honest service would state the same. */
+  isTrue: boolean;
 }
 
-function machine(name: string, truth: Partial<Machine>, more: Parameters<typeof aToken>[1] = {}): Machine {
-  const { certificate = certificatePem, measurement = 'ab', debug = false, vmpl = 0, isGenuine = true } = truth;
-  const change = (report: Buffer) => {
-    createHash('sha512').update(certificate).digest().copy(report, 0x50);
-    report.fill(Number.parseInt(measurement, 16), 0x90, 0xc0);
-    report.writeUInt32LE((debug ? 1 << 19 : 0) | (1 << 17) | (1 << 16), 8);
-    report.writeUInt32LE(vmpl, 0x30);
-  };
-  const token = truth.token ?? aToken(change, more).token;
-  return { name, token, isGenuine, certificate, measurement: measurement.repeat(48), debug, vmpl };
-}
+/** The ways in which the agent connects again, by what the service makes of it. */
+const reconnects = ['never', 'said', 'left out', 'torn out', 'renamed', 'of another run', 'of no run', 'after the end'] as const;
 
-const machines = [
-  machine('good', {}),
-  machine('good, again', {}),
-  machine('of another measurement', { measurement: 'cd' }),
-  machine('debugged', { debug: true }),
-  machine('at level 1', { vmpl: 1 }),
-  machine('over another certificate', { certificate: otherCertificate }),
-  machine('altered', { isGenuine: false }, { signed: (report) => void report.fill(0xab, 0x90, 0xa0).fill(0, 0xa0, 0xa1) }),
-  machine('without a TEE', {
-    isGenuine: false,
-    token: Buffer.from(coseOf({ platform_type: 'NoCC', raw_report: Buffer.alloc(96) })),
-  }),
-  machine("Microsoft's", { isGenuine: false, token: Buffer.from(jwtOf({ 'x-ms-attestation-type': 'azurevm' })) }),
-  machine('unreadable', { isGenuine: false, token: Buffer.from('junk') }),
-];
-
-const policies: Partial<AttestationPolicy>[] = [
-  {},
-  { measurements: ['ab'.repeat(48), 'cd'.repeat(48)] },
-  { measurements: ['ef'.repeat(48)] },
-  { platforms: ['tdx'] },
-  { vmpl: 1 },
-  { allow_debug: true },
-  { allow_reconnect: true },
-  { minimum_tcb: { bootloader: 255, tee: 0, snp: 0, microcode: 0, fmc: null } },
-];
-
-/** Returns whether a policy allows a machine, over the certificate that a statement has. */
-function allows(policy: AttestationPolicy, certificate: string, { isGenuine, ...of }: Machine): boolean {
-  return (
-    isGenuine &&
-    of.certificate === certificate &&
-    policy.platforms.includes('snp') &&
-    policy.measurements.includes(of.measurement) &&
-    (policy.allow_debug || !of.debug) &&
-    of.vmpl <= policy.vmpl &&
-    (policy.minimum_tcb?.bootloader ?? 0) <= 3
-  );
-}
+/** The ways in which a service takes something from another run. */
+const exchanges = {
+  'its tokens given': { isOpen: false },
+  'its attestation stated': { isOpen: false },
+  'its end': { isOpen: false },
+  'its end and attestation': { isOpen: false },
+  'its start': { isOpen: false },
+  'its events given': { isOpen: false },
+  // Without the events, nothing contradicts the hash of an event that the service makes anew.
+  'its attestation in an end made anew': { isOpen: true },
+};
+type Exchange = keyof typeof exchanges;
 
 /** A statement of a service that lies about machines, and what the lab knows of the truth. */
 export interface MachineLie {
   what: string;
   files: FilesOfTest;
   policy: AttestationPolicy;
+  /** True if no token of the lab satisfies the policy. */
+  isForNone: boolean;
   certificate: string;
   /** The machines whose tokens counted when the run ended, as its last event says. Empty if the event does not say it. */
   counted: Machine[];
-  stated: Machine[];
+  told: Told[];
   given: Machine[];
   /** True if the events are given. */
   showsEvents: boolean;
-  /** True if the agent connected again, and the journal says so. */
-  reconnects: boolean;
+  reconnect: (typeof reconnects)[number];
+  exchange: Exchange | undefined;
+  /** True if what the service states of tokens, verdicts and their checks is the truth. */
+  isTrue: boolean;
 }
 
-const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
+const start = at(2);
+/** The latest time that the verifier takes for one before the end of the run, because clocks differ. */
+const end = at(5 + 5 * 60);
 const some = <T>(list: readonly T[], random: Random, share: number) => list.filter(() => random() < share);
 
-/** Returns the verdict that an honest service has of a machine, over the certificate of a statement. */
-function verdictOf({ name, isGenuine, debug, ...of }: Machine, certificate: string): string {
-  if (name === "Microsoft's" || name === 'without a TEE') return 'unsupported';
-  return isGenuine && !debug && of.certificate === certificate ? 'verified' : 'refused';
+/** Returns what an honest service states of a token that it verified just before the run. */
+function truthOf(of: Machine, documents: Documents[], certificate: string): Told['stated'] {
+  const collateral = documents.map((each) => each.collateral);
+  if (isOfMicrosoft(of)) return { token: of.token, kind: 'azure', verdict: 'not judged', verified_at: '', collateral };
+  const verdict = isVerified(of, certificate, documents, at(0)) ? 'verified' : 'refused';
+  return { token: of.token, kind: 'eat', verdict: isUnsupported(of) ? 'unsupported' : verdict, verified_at: at(0), collateral };
+}
+
+/** Tells whether a service lies about something about which a bold one does so in a share of cases. */
+type Lies = (share: number) => boolean;
+
+/** Returns Intel's documents that a service states for a machine: mostly those of then. */
+function documentsFor({ platform }: Machine, lies: Lies, random: Random): Documents[] {
+  if (platform !== 'tdx') return lies(0.04) ? [current] : [];
+  if (!lies(0.5)) return [current];
+  if (random() < 0.1) return [];
+  const others = [pick(otherDocuments, random), pick([current, ...otherDocuments], random)];
+  return others.slice(0, random() < 0.8 ? 1 : 2);
 }
 
 /** Returns what a service states of a token: the truth, or what it likes. */
-function statedToken(of: Machine, certificate: string, random: Random): StatedToken {
-  const truth = { token: of.token, verdict: verdictOf(of, certificate) };
-  if (random() < (of.name.startsWith('good') ? 0.85 : 0.2)) return truth;
+function tellOf(of: Machine, certificate: string, lies: Lies, random: Random): Told {
+  const documents = documentsFor(of, lies, random);
+  const truth = truthOf(of, documents, certificate);
+  if (!lies(of.name.startsWith('good') ? 0.2 : 0.6)) return { of, documents, stated: truth, isTrue: true };
   const verdict = pick(['verified', 'refused', 'unsupported', 'not judged', 'not judged'], random);
-  const verified_at = pick([at(0), at(1), at(4), at(-40 * 24 * 3_600), at(3_600), at(-365 * 24 * 3_600)], random);
+  const time = pick([at(0), at(1), at(4), at(-40 * 24 * 3_600), at(3_600), at(-365 * 24 * 3_600)], random);
   const kind = pick(['eat', 'azure', 'other'], random);
-  return { ...truth, verdict, verified_at: verdict === 'not judged' ? '' : verified_at, kind };
+  const verified_at = verdict === 'not judged' ? '' : time;
+  const [first] = documents;
+  if (first && random() < 0.5) {
+    const then = new Date(Date.parse(first.from) + 1_000).toISOString();
+    return { of, documents, stated: { ...truth, verdict: 'verified', verified_at: then }, isTrue: false };
+  }
+  return { of, documents, stated: { ...truth, verdict, verified_at, kind }, isTrue: false };
 }
 
+const checksByToken = new Map<string, Promise<object[]>>();
+/** The checks of the verdict on a token as of the time that the service names: those that an honest service states. */
+function checksOf({ of, documents, stated: { verified_at } }: Told, certificate: string): Promise<object[]> {
+  const key = JSON.stringify([of.name, documents.map(({ name }) => name), certificate, verified_at]);
+  const collateral = documents.map((each) => each.collateral);
+  const options = { boundTo: { certificate }, now: new Date(verified_at), collateral, certificates, roots };
+  const checks = checksByToken.get(key) ?? byTestRoots.verifyToken(of.token, options).then((verdict) => verdict.checks);
+  checksByToken.set(key, checks);
+  return checks;
+}
+
+const usual = [
+  ...[[good.snp], [good.snp, good.again], [good.snp, good.tdx], [good.snp, good.vtpm]],
+  ...[[good.tdx], [good.tdx], [good.vtpm], [good.vtpm, good.tdx], [good.azure], [good.tdx, good.vtpm, good.snp]],
+];
+const whole4 = [good.snp, good.again, good.tdx, good.vtpm];
+const otherRun = numberedId(43);
+
+/** The events of a reconnect, as the service writes them into the journal between start and end of the run. */
+const written: Partial<Record<MachineLie['reconnect'], Parameters<typeof anEvent>[0]>> = {
+  said: { event_type: 'Reconnected', originator: 'gateway' },
+  'torn out': { event_type: 'Reconnected', originator: 'gateway' },
+  renamed: { event_type: 'Running', status: 'Reconnected' },
+  'of another run': { event_type: 'Reconnected', originator: 'gateway', run_id: otherRun },
+  'of no run': { event_type: 'Reconnected', originator: 'gateway', run_id: '' },
+};
+
+const hashes = (of: Machine[]) => of.map(({ token }) => hashOfToken(token));
+
 /**
- * Lets the service lie in none to several ways about the tokens of a run, its policy, its certificate and its reconnects. Gives the
- * verifier all tokens, some, none, or others.
+ * Lets the service lie in none to several ways about the tokens of a run, Intel's documents, its policy, its certificate and its
+ * reconnects, and take from another run. Gives the verifier all tokens, some, none, or others.
  */
-export function lieAboutMachines(random: Random): MachineLie {
-  const certificate = random() < 0.9 ? certificatePem : otherCertificate;
-  const bad = random() < 0.5 ? [pick(machines.slice(2), random)] : [];
-  const stated = shuffled([...machines.slice(0, 1 + whole(random, 2)), ...bad], random);
-  const hidden = random() < 0.15 ? [pick(machines, random)].filter((each) => !stated.includes(each)) : [];
-  const tokens = stated.map((each) => statedToken(each, certificate, random));
-  const hashes = (of: Machine[]) => of.map(({ token }) => hashOfToken(token));
-  const counted = pick([stated, stated, stated, stated, stated, stated, stated, stated.slice(1), []], random).concat(hidden);
-  const changed = random() < 0.4 ? pick(policies, random) : {};
-  const policy = { ...strictPolicy, platforms: [...strictPolicy.platforms, 'tdx'], ...changed } as AttestationPolicy;
-  const reconnects = random() < 0.15;
+export async function lieAboutMachines(random: Random): Promise<MachineLie> {
+  const boldness = pick([0.1, 0.5, 1], random);
+  const lies = (share: number) => random() < share * boldness;
+  const certificate = lies(0.15) ? otherCertificate : certificatePem;
+  const worse = lies(0.6) ? [pick([...bad, ...ofOtherRuns], random)] : [];
+  const usually = !lies(0.04) ? pick(usual, random) : [...whole4, ...(random() < 0.5 ? [good.azure] : [])];
+  const repeated = lies(0.05) ? usually.slice(0, 1) : [];
+  const stated = shuffled([...usually, ...worse, ...repeated], random).slice(0, mostKeptTokens);
+  const hidden = lies(0.2) ? [pick(machines, random)].filter((each) => !stated.includes(each)) : [];
+  const told = stated.map((each) => tellOf(each, certificate, lies, random));
+  const counted = (lies(0.3) ? pick([stated.slice(1), []], random) : stated).concat(hidden);
+  const isForNone = lies(0.3);
+  const changed = isForNone ? pick(unsatisfied, random) : random() < 0.5 ? pick(policies, random) : {};
+  const policy: AttestationPolicy = {
+    ...strictPolicy,
+    platforms: ['az-snp-vtpm', 'snp', 'snp-vtpm', 'tdx'],
+    measurements: [...strictPolicy.measurements, ofTdx],
+    ...changed,
+  };
+  const reconnect = lies(0.6) ? pick(reconnects, random) : 'never';
+  const exchange = lies(0.25) ? pick(Object.keys(exchanges) as Exchange[], random) : undefined;
   const needsNone = random() < 0.5;
+  const ofOther = shuffled([...ofOtherRuns, good.again], random).slice(0, 1 + whole(random, 2));
+  const toldOfOther = ofOther.map((each) => tellOf(each, certificate, lies, random));
+  const isOfSame = random() < 0.5;
+  const asStarted = (started: Start) => {
+    started.certificate = certificate;
+    if (needsNone) started.assets.forEach((asset) => (asset.use = 'open'));
+  };
   const made = genuineEvidence(2, {
-    tokens,
+    tokens: told.map((each) => each.stated),
     frozen: () => (counted.length === 0 ? undefined : hashes(counted)),
     configure: (configuration) => (configuration.attestation_policy = policy),
-    change: (start) => {
-      start.certificate = certificate;
-      if (needsNone) start.assets.forEach((asset) => (asset.use = 'open'));
+    change: asStarted,
+    changeBefore: (events) => {
+      const of = { run_id: otherRun, cvm_id: 'cvm-1' };
+      const details = { reason: 'Done.', token_hashes: hashes(ofOther) };
+      if (isOfSame)
+        events.push(
+          anEvent({ ...of, event_type: 'started', originator: 'alice' }),
+          anEvent({ ...of, event_type: 'completed', originator: 'system', status: 'success', details }),
+        );
     },
-    ...(reconnects && { duringRun: { event_type: 'Reconnected' } }),
+    duringRun: [written[reconnect] ?? {}],
   });
-  const { statement } = made;
+  const other = exchange && anotherRun(toldOfOther, asStarted, isOfSame);
+  const isOfOther = exchange !== undefined && /attestation/.test(exchange);
+  const shown = isOfOther ? toldOfOther : told;
+  const statement = takeFrom(other?.statement, made.statement, exchange);
+  const attestation = statement['attestation'] as { verdict: string; checks: object[] };
+  const count = shown.find((each) => each.stated.verdict === attestation.verdict);
+  const isExact = !lies(0.1);
+  if (count && isExact) attestation.checks = await checksOf(count, certificate);
   const der = Buffer.from(certificate.replace(/-----.*?-----|\s/g, ''), 'base64');
   statement['certificate_fingerprint'] = createHash('sha256').update(der).digest('hex');
-  if (random() < 0.1) Object.assign(statement['attestation'] as object, { verdict: pick(['verified', 'refused'], random) });
-  if (random() < 0.05) statement['attestation'] = null;
-  const all = [...stated, ...hidden];
-  const given = pick([stated, stated, stated, stated, all, some(stated, random, 0.5), [], some(machines, random, 0.3)], random);
-  const showsEvents = random() < (reconnects ? 0.7 : 0.9);
-  const { events, ...files } = filesOf({ ...made, signature: made.signed(statement), events: [...made.before, ...made.events] });
+  const isOverridden = lies(0.15);
+  if (isOverridden) Object.assign(attestation, { verdict: pick(['verified', 'refused'], random) });
+  const isMissing = lies(0.08);
+  if (isMissing) statement['attestation'] = null;
+  const tokens = shown.map(({ of }) => of);
+  const chosen = [
+    tokens,
+    tokens,
+    tokens,
+    tokens,
+    [...tokens, ...hidden],
+    some(tokens, random, 0.5),
+    [],
+    some(machines, random, 0.2),
+  ];
+  const given = exchange === 'its tokens given' ? ofOther : pick(chosen, random);
+  const showsEvents = exchange === 'its events given' || random() < (reconnect === 'never' ? 0.9 : 0.7);
+  const journal = other && exchange === 'its events given' ? [...other.before, ...other.events] : journalOf(made, reconnect);
+  const { events, ...files } = filesOf({
+    ...made,
+    statement,
+    signature: made.signed(statement),
+    log: logOf(statement),
+    events: journal,
+  });
   const names = (of: Machine[]) => of.map(({ name }) => name).join(', ');
+  const toldOf = shown.map(({ of, documents, stated: { kind, verdict, verified_at } }) => {
+    return { of: of.name, documents: documents.map(({ name }) => name), kind, verdict, verified_at };
+  });
+  const fromOther = exchange ? `; of another run of ${isOfSame ? 'the same' : 'another'} computation: ${exchange}` : '';
   return {
-    what: `${JSON.stringify(changed)}, states ${JSON.stringify(tokens.map(({ token: _, ...each }, place) => ({ of: stated[place]?.name, ...each })))}; counted: ${names(counted)}; given: ${names(given)}`,
-    files: { ...files, tokens: given.map(({ token }) => token), ...(showsEvents ? { events } : {}) },
+    what: `${JSON.stringify(changed)}, states ${JSON.stringify(toldOf)}; counted: ${names(counted)}; given: ${names(given)}; events: ${showsEvents}; reconnect: ${reconnect}${fromOther}`,
+    files: { ...files, tokens: given.map(({ token }) => token), roots, certificates, ...(showsEvents ? { events } : {}) },
     policy,
+    isForNone,
     certificate,
     counted,
-    stated,
+    told: shown,
     given,
     showsEvents,
-    reconnects,
+    reconnect,
+    exchange,
+    isTrue: shown.every((each) => each.isTrue) && count !== undefined && isExact && !isOverridden && !isMissing,
   };
 }
 
-const isOfMicrosoft = ({ name }: Machine) => name === "Microsoft's";
+/** Makes the evidence of a second run, of the same computation or of another one. */
+function anotherRun(told: Told[], change: (started: Start) => void, isOfSame: boolean): Genuine {
+  return genuineEvidence(2, {
+    run: otherRun,
+    tokens: told.map((each) => each.stated),
+    change: (started) => {
+      change(started);
+      if (!isOfSame) started.manifest.id = numberedId(8);
+    },
+  });
+}
+
+type Parts = Record<string, unknown>;
+const eventsOf = (statement: Parts) => statement['events'] as { started: Event; last: Event };
+
+/** Returns the statement with what the service takes from that of another run. */
+function takeFrom(other: Parts | undefined, statement: Parts, exchange: Exchange | undefined): Parts {
+  if (!other) return { ...statement };
+  const [events, ofOther] = [eventsOf(statement), eventsOf(other)];
+  const { attestation } = other;
+  const ended = (last: Event) => ({ ...statement, events: { ...events, last } });
+  if (exchange === 'its attestation stated') return { ...statement, attestation };
+  if (exchange === 'its end') return ended(ofOther.last);
+  if (exchange === 'its end and attestation') return { ...ended(ofOther.last), attestation };
+  if (exchange === 'its start') return { ...statement, events: { ...events, started: ofOther.started } };
+  if (exchange !== 'its attestation in an end made anew') return { ...statement };
+  const { hash: _, ...last } = { ...events.last, details: ofOther.last.details };
+  return { ...ended({ ...last, hash: hashOfEvent(last) }), attestation };
+}
+
+/** Returns the journal as the service shows it. */
+function journalOf({ before, events, after }: Genuine, reconnect: MachineLie['reconnect']): Event[] {
+  const isTorn = ({ event_type }: Event) => reconnect === 'torn out' && event_type === 'Reconnected';
+  const [start, last, late] = [events[0], events.at(-1), after[0]];
+  const journal = [...before, ...events.filter((event) => !isTorn(event))];
+  if (reconnect !== 'after the end' || !start || !last || !late) return journal;
+  const { run_id, cvm_id } = start;
+  const { hash: _, ...moved } = { ...late, event_type: 'Reconnected', run_id, cvm_id, previous_hash: last.hash };
+  return [...journal, { ...moved, hash: hashOfEvent(moved) }];
+}
 
 /**
- * Returns what is wrong with the findings about a lie. Nothing may hold for a machine that the policy refuses, and without all tokens
- * the policy is not checked, with exit code 3, or something does not hold, with 1.
+ * Returns the time as of which a token is judged: that of the start of the run, or that of its arrival, which is the word of the service.
+ * If that is after the end of the run, the verifier objects, but judges the token as of then, which a skipped test shows.
  */
-export async function wronglyBelieved({
-  files,
-  policy,
-  certificate,
-  counted,
-  stated,
-  given,
-  showsEvents,
-  reconnects,
-}: MachineLie): Promise<{ wrong: string[]; exitCode: 0 | 1 | 3 }> {
-  const findings = await checkEvidence(files);
+const timeOf = ({ stated: { verified_at } }: Told) => (verified_at > start ? verified_at : start);
+
+const satisfied = 'The evidence of the CVM satisfies the attestation policy of the run.';
+const known = {
+  connection: 'Only the service can know whether the connection that attested got the run and kept it, as the policy demands.',
+  guest: 'Only the service can know whether another run used the guest before, which the policy forbids.',
+};
+
+/**
+ * Returns what is wrong with the findings about a lie. Nothing may hold for a machine that the policy refuses, nor what only the service
+ * can know. Without all tokens the policy is not checked, with exit code 3, or something does not hold, with 1.
+ */
+export async function wronglyBelieved(lie: MachineLie): Promise<{ wrong: string[]; exitCode: 0 | 1 | 3 }> {
+  const { policy, certificate, counted, told, given, showsEvents, reconnect, exchange } = lie;
+  const findings = await checkEvidence(lie.files);
   const exitCode = exitCodeOf(findings);
-  const isAllowed = (of: Machine[]) => {
-    const judged = of.filter((each) => !isOfMicrosoft(each));
-    return judged.length > 0 && judged.every((each) => allows(policy, certificate, each));
-  };
+  const stated = told.map(({ of }) => of);
+  const judged = told.filter(({ of }) => !isOfMicrosoft(of));
+  const isAllowed =
+    judged.length > 0 &&
+    told.length <= 4 &&
+    judged.every((each) => allows(policy, certificate, each.of, each.documents, timeOf(each)));
   const isWhole = stated.every((each) => given.includes(each));
-  const isTrue =
-    isAllowed(stated) && isAllowed(counted) && isWhole && [...given, ...counted].every((each) => stated.includes(each));
+  const isSame = (one: Machine[], other: Machine[]) =>
+    one.length === other.length && one.every((each) => other.includes(each)) && new Set(one).size === one.length;
+  const hasUnneeded = told.some(({ of, documents }) => documents.length > (of.platform === 'tdx' ? 1 : 0));
+  const isConsistent = isAllowed && isSame(stated, counted) && exchange === undefined && !hasUnneeded;
+  const breaksPolicy = reconnect === 'said' && !policy.allow_reconnect;
+  const isContradicted = showsEvents && (breaksPolicy || reconnect === 'torn out');
   const holds = findings.filter(({ verdict }) => verdict === 'holds').map(({ sentence }) => sentence);
-  const isSatisfied = holds.includes('The evidence of the CVM satisfies the attestation policy of the run.');
-  const verified = holds.flatMap((sentence) => /^The token "(\w+)" is verified as of /.exec(sentence)?.[1] ?? []);
-  const isFalse = (hash: string) =>
-    machines.some(
-      (each) => hashOfToken(each.token) === hash && (!each.isGenuine || each.debug || each.certificate !== certificate),
-    );
+  const isSatisfied = holds.includes(satisfied);
   const open = findings.some(({ verdict }) => verdict === 'not checked');
+  const isOpen = exchange === undefined || exchanges[exchange].isOpen;
+  const expected = given.some((each) => !stated.includes(each)) || isContradicted ? 1 : isWhole && showsEvents ? 0 : 3;
+  const wrong = {
+    'The policy holds for a machine that it refuses.': isSatisfied && !isAllowed,
+    'A policy holds that no token satisfies.': lie.isForNone && (isSatisfied || exitCode === 0),
+    'The policy holds although not all tokens were given.': isSatisfied && !isWhole,
+    'Everything holds.': exitCode === 0 && !(isConsistent && isWhole && given.every((each) => stated.includes(each))),
+    'Everything holds without the events.': exitCode === 0 && !showsEvents,
+    'Everything holds although the agent connected again.': exitCode === 0 && isContradicted,
+    'Without tokens nothing is not checked.': given.length === 0 && exitCode !== 1 && !(open && exitCode === 3),
+    'A token is of after the end.': exitCode !== 1 && told.some(({ stated }) => stated.verified_at > end),
+    'What was taken from another run is not found.': !isOpen && exitCode !== 1,
+    [`An honest statement has the exit code ${exitCode}, not ${expected}.`]: lie.isTrue && isConsistent && exitCode !== expected,
+  };
   return {
     exitCode,
     wrong: [
-      ...(isSatisfied && !isAllowed(stated) ? ['The policy holds for a machine that it refuses.'] : []),
-      ...(isSatisfied && !isWhole ? ['The policy holds although not all tokens were given.'] : []),
-      ...(exitCode === 0 && !isTrue ? ['Everything holds.'] : []),
-      ...(exitCode === 0 && !showsEvents ? ['Everything holds without the events.'] : []),
-      ...(exitCode === 0 && reconnects && !policy.allow_reconnect
-        ? ['Everything holds although the agent connected again.']
-        : []),
-      ...(given.length === 0 && exitCode !== 1 && !(open && exitCode === 3) ? ['Without tokens nothing is not checked.'] : []),
-      ...verified.filter(isFalse).map((hash) => `The token ${hash} holds.`),
+      ...Object.entries(wrong).flatMap(([sentence, isSo]) => (isSo ? [sentence] : [])),
+      ...knownToService(lie, findings, isSatisfied || exitCode !== 1),
+      ...holds.flatMap((sentence) => wrongOfToken(lie, sentence)),
     ],
   };
+}
+
+const ofService = /connect|guest|process|same machine|only the service/i;
+
+/** Returns what is wrong with the findings about what only the service can know: it is noted, and never holds. */
+function knownToService({ policy }: MachineLie, findings: Finding[], isShown: boolean): string[] {
+  const notes = findings.filter(({ verdict }) => verdict === 'note').map(({ sentence }) => sentence);
+  const held = findings.filter(
+    ({ verdict, sentence }) => verdict === 'holds' && ofService.test(sentence) && !/^The token "\w+" is refused /.test(sentence),
+  );
+  const lacks = (sentence: string, isAllowed: boolean) => isShown && !isAllowed && !notes.includes(sentence);
+  return [
+    ...held.map(({ sentence }) => `What only the service can know holds: ${sentence}`),
+    ...(lacks(known.connection, policy.allow_reconnect) ? ['It is not noted that the service alone knows of reconnects.'] : []),
+    ...(lacks(known.guest, policy.allow_used_guest) ? ['It is not noted that the service alone knows of used guests.'] : []),
+  ];
+}
+
+/** Returns what is wrong with a sentence that holds about a token: its verdict at each of its times, its platform and measurement. */
+function wrongOfToken({ told, certificate }: MachineLie, sentence: string): string[] {
+  const found =
+    /^The token "(\w+)" is verified as of [^,]*, "([^"]*)": (.*?) made it over (?:.*The service states the same as of "([^"]*)")?/;
+  const [, hash = '', ...said] = found.exec(sentence) ?? [];
+  if (hash === '') return /is verified as of/.test(sentence) ? [`This is not understood: ${sentence}`] : [];
+  const [time = '', machine, stated] = said;
+  const isTrue = told.some(
+    ({ of, documents }) =>
+      hashOfToken(of.token) === hash &&
+      machine === `a machine of ${of.platform} with the measurement ${of.measurement}` &&
+      [time, stated ?? time].every((each) => isVerified(of, certificate, documents, each)),
+  );
+  return isTrue ? [] : [`The token ${hash} holds: ${sentence}`];
 }

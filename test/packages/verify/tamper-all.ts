@@ -58,7 +58,7 @@ console.log(
 const outcomes = { 0: 0, 1: 0, 3: 0 };
 let wrongMachines = 0;
 for (let told = 0; told < Number(values.machines); told++) {
-  const each = lieAboutMachines(random);
+  const each = await lieAboutMachines(random);
   const { wrong: said, exitCode } = await wronglyBelieved(each);
   outcomes[exitCode] += 1;
   if (said.length > 0) console.log(`WRONGLY BELIEVED: ${each.what}: ${said.join(' ')}`);
