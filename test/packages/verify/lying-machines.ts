@@ -75,7 +75,7 @@ function tdx(name: string, truth: Truth & { mrtd?: number } = {}, change: TdxCha
 }
 
 const pcrOf = (value: number) => Buffer.alloc(32, value);
-export const [pcrOfGood, pcrOfNone] = [pcrOf(4).toString('hex'), pcrOf(0xff).toString('hex')];
+const [pcrOfGood, pcrOfNone] = [pcrOf(4).toString('hex'), pcrOf(0xff).toString('hex')];
 
 function vtpm(name: string, truth: Truth = {}, change: VtpmChange = {}): Machine {
   const { certificate = certificatePem, pcr4 = pcrOfGood } = truth;

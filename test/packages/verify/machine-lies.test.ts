@@ -10,7 +10,7 @@ import { filesOf, genuineEvidence, hashOfToken } from './genuine-evidence.ts';
 import { at, good, ofTdx, otherDocuments, roots } from './lying-machines.ts';
 import { lieAboutMachines, wronglyBelieved } from './machine-lies.ts';
 
-const lies = amount({ sample: 100, full: 5_000 });
+const lies = amount({ sample: 70, full: 5_000 });
 
 describe(`a service that lies about machines (seed ${sampleSeed})`, () => {
   it('is believed about none that the policy refuses, and about some that it allows', { timeout: 300_000 }, async () => {

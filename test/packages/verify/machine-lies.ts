@@ -227,7 +227,7 @@ export async function lieAboutMachines(random: Random): Promise<MachineLie> {
     some(machines, random, 0.2),
   ];
   const given = exchange === 'its tokens given' ? ofOther : pick(chosen, random);
-  const showsEvents = exchange === 'its events given' || random() < (reconnect === 'never' ? 0.9 : 0.7);
+  const showsEvents = exchange === 'its events given' || random() < (reconnect === 'never' ? 0.85 : 0.7);
   const journal = other && exchange === 'its events given' ? [...other.before, ...other.events] : journalOf(made, reconnect);
   const { events, ...files } = filesOf({
     ...made,
