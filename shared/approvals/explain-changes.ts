@@ -90,7 +90,8 @@ export function explainChanges({ approval, inputs, approved: before, newest = []
 
   /** Finds who made a user a receiver of results, or changed that. With a review on both sides, these are those of released results. */
   const ofReceivers = (user: string | null, side: 'from' | 'to'): Author => {
-    if (!review !== !reviewThen) return ofReview('');
+    const [wasNamed, isNamed] = [then, now].map(({ owner, consumers }) => [owner, ...consumers].some((each) => each === user));
+    if (!review !== !reviewThen && wasNamed === isNamed) return ofReview('');
     const ofOwner = last((event) => event.event_type === 'owner_changed' && event.details[side] === user);
     const ofList = since(inputs.consumer_changes, ({ name }) => name === user || name === '');
     return (ofList.at ?? '') > (ofOwner.at ?? '') ? ofList : ofOwner;

@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { type ApprovalChange, change, changesBetween, type PlacedChange } from 'computation-management-formats/covered-changes';
+import {
+  type ApprovalChange,
+  change,
+  changesBetween,
+  mostChanges,
+  type PlacedChange,
+} from 'computation-management-formats/covered-changes';
 import { approvableOf, draftOf, inputsOf, readParts } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
@@ -45,7 +51,9 @@ export async function listApprovals(table: Table, domain: string, id: string, at
     const item = items[others.indexOf(approval)];
     const approved = item && parseApproved(item);
     const changes = others.includes(approval) ? changesOf(approval, approved, current) : [];
-    return [...changes, ...ownReasons(approval, inputs, at), ...ofCvms(approval, certificatesOf(cvms))].map(
+    const own = [...ownReasons(approval, inputs, at), ...ofCvms(approval, certificatesOf(cvms))];
+    // Some places are left for what has become of the approval itself: the list is cut.
+    return [...changes.slice(0, mostChanges - Math.min(own.length, 5)), ...own].map(
       explainChanges({ approval, inputs, approved, newest, cvms }),
     );
   };

@@ -170,8 +170,8 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const happen = async (moment: Moment) => {
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
-      isCut ||= moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
       await happenings[name]?.happen(history);
+      isCut ||= moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
       // An agent attests once. A token on a connection that breaks before it is taken is lost, and somebody must restart the agent again.
       if (isHonest && name === 'the agent restarts') await untilTaken();
     }

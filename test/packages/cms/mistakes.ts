@@ -151,7 +151,7 @@ export const mistakes: readonly Mistake[] = [
   bob('refuse Study --reason " "', /^--reason:/m, /visible/, /^cms refuse --help$/),
   alice(
     'computation update Study --approval none',
-    /^--approval: It is all_signed/m,
+    /^--approval: Expected all_signed: it is all_signed/m,
     /can never be lowered\. For less approval, create another computation\./,
     /^cms computation create NAME$/,
   ),

@@ -173,7 +173,7 @@ describe('a name among many computations', () => {
     const notes: string[] = [];
     const session = {
       command: (text: string) => `cms ${text}`,
-      note: (text: string) => void notes.push(text),
+      noteWait: (text: string) => void notes.push(text),
       client,
       domain: 'd1',
     } as unknown as Session;

@@ -106,6 +106,7 @@ describe('the check of genuine evidence', () => {
     const { events: _, ...without } = files;
     expect(await sentences(without, 'note')).toEqual([
       'Only the service can know whether another run used the guest before, which the policy forbids.',
+      'Only the service can know whether the connection that attested got the run and kept it, as the policy demands.',
       expect.stringContaining('"dave" approved this manifest and configuration without a signature'),
       expect.stringMatching(/^The service alone says whose keys these are\./),
       expect.stringMatching(/^Compare this state of the log with the other parties: 2 \S{43}\.$/),

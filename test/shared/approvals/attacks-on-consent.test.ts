@@ -53,6 +53,8 @@ interface Place {
   id: string;
   /** The identifiers of the assets of the computation by file name. */
   files: Record<string, string>;
+  /** The changes of assets that were made, by file name. */
+  given: Partial<Record<FileName, FileChange>>;
 }
 
 interface Attack {
@@ -114,14 +116,14 @@ async function addFile(domain: string, file_name: string, { by, ...given }: (typ
 /** Makes the computation that bob approves: with consumers, or with a review of its results. */
 async function approved(domain: string, withReview: boolean): Promise<Place> {
   const { table } = stores;
-  const place: Place = { domain, id: await aComputation(table, domain, 'Iris', ['carol', 'cleo']), files: {} };
+  const place: Place = { domain, id: await aComputation(table, domain, 'Iris', ['carol', 'cleo']), files: {}, given: {} };
   await registerCvm(table, { by: 'root', domain, cvmId: 'cvm-1', given: await newCvmBody(), now: byAlice.now });
   for (const [name, given] of Object.entries(ofFile)) {
     place.files[name] = await addFile(domain, name, given);
     await linkAsset(table, { domain, computationId: place.id, assetId: place.files[name], ...byAlice, by: given.by });
   }
-  for (const user of ['alice', 'bob', 'dave', 'carol', 'cleo', 'rita', 'rob', 'eve'])
-    await giveKey(place, user, byAlice.now, user !== 'eve');
+  for (const user of ['alice', 'bob', 'dave', 'carol', 'cleo', 'rita', 'rob', 'eve', 'olga'])
+    await giveKey(place, user, byAlice.now, !['eve', 'olga'].includes(user));
   const agent_config = { ...defaultAgentConfig, ...certificates, server_key: 'key' };
   const given = { fields: { approval: 'all' as const }, agent_config, attestation_policy: policy };
   await update(() => ({ ...given, result_review: withReview ? review : null }))(place, 'alice', byAlice.now);
@@ -203,15 +205,20 @@ const ofConfiguration: Attack[] = [
   },
 ];
 
+type FileChange = { source?: object } & Record<string, unknown>;
+
 const changeFile =
-  (name: FileName, change: object, by: string = ofFile[name].by) =>
-  async ({ domain, files }: Place, _: string, now: string) => {
+  (name: FileName, change: FileChange, by: string = ofFile[name].by) =>
+  async ({ domain, files, given }: Place, _: string, now: string) => {
     const { by: _creator, ...kept } = ofFile[name];
     const hash = 'source' in kept ? { checksum: checksum('1') } : {};
-    const given = { file_name: name, ...kept, asset: undefined, ...hash, ...change };
-    await updateAsset(stores.table, stores.content, { domain, id: files[name] ?? '', given, by, now, permit: allowed });
+    const before = { file_name: name, ...kept, asset: undefined, ...hash };
+    const source = { ...fetched.source, ...given[name]?.source, ...change.source };
+    given[name] = { ...given[name], ...change, ...('source' in kept && { source }) };
+    const after = { ...before, ...given[name] };
+    await updateAsset(stores.table, stores.content, { domain, id: files[name] ?? '', given: after, by, now, permit: allowed });
   };
-const ofChange = (member: string, subject: ChangeCard['subject'], name: FileName, change: object): Attack => ({
+const ofChange = (member: string, subject: ChangeCard['subject'], name: FileName, change: FileChange): Attack => ({
   name: `${member} of ${name}`,
   member: `${name} ${member}`,
   subject,
@@ -221,8 +228,8 @@ const ofChange = (member: string, subject: ChangeCard['subject'], name: FileName
 
 const ofFiles: Attack[] = [
   ...(['code.py', 'data.csv'] as const).flatMap((name) => [
-    ofChange('url', 'address', name, { source: { ...fetched.source, url: 'https://b.example/x' } }),
-    ofChange('path of the key', 'address', name, { source: { ...fetched.source, kbs_resource_path: 'a/b/c' } }),
+    ofChange('url', 'address', name, { source: { url: 'https://b.example/x' } }),
+    ofChange('path of the key', 'address', name, { source: { kbs_resource_path: 'a/b/c' } }),
     ofChange('key broker', 'address', name, { kbs: { url: 'https://evil.example' } }),
     ofChange('no key broker', 'address', name, { kbs: null }),
     ofChange('checksum', name === 'code.py' ? 'code' : 'data', name, { checksum: checksum('2') }),
@@ -294,7 +301,7 @@ const ofReceivers: Attack[] = [
   },
   { name: 'a receiver goes', member: 'consumers', subject: 'receiver', make: update(() => ({ consumers: ['carol'] })) },
   { name: 'another receiver', member: 'consumers', subject: 'receiver', make: update(() => ({ consumers: ['carol', 'eve'] })) },
-  { name: 'another owner', member: 'owner', subject: 'receiver', make: update(() => ({ fields: { owner: 'eve' } })) },
+  { name: 'another owner', member: 'owner', subject: 'receiver', make: update(() => ({ fields: { owner: 'olga' } })) },
 ];
 
 const withoutReview: Attack[] = [
@@ -327,7 +334,8 @@ const attacks = { false: [...everywhere, ...withoutReview], true: [...everywhere
 
 /** Tells whether one attack undoes or contains what the other changes. */
 const isOne = (one: Attack, other: Attack): boolean => {
-  const [a, b] = [one.member, other.member];
+  const [a, b] = [one, other].map(({ member }) => member.replace('no key broker', 'key broker')) as [string, string];
+  if (/no key broker.*path of the key|path of the key.*no key broker/.test(`${one.member} ${other.member}`)) return true;
   const isWithin = (whole: string, part: string) =>
     (whole === 'policy' && ofPolicy.some(({ member }) => member === part)) ||
     (whole === 'review' && part.startsWith('review ')) ||
