@@ -7,7 +7,7 @@ import { assetInput, assetReplacement } from '../assets/asset-input.ts';
 import { assetRow, assetSchema } from '../rows/asset.ts';
 import type { Route } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
-import { entriesOf, pageOf, paging } from '../http/query-parameters.ts';
+import { entriesOf, ifSent, pageOf, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
 /**
@@ -56,11 +56,9 @@ export const listAssetsRoute = {
   impact: 'Users cannot list assets.',
   query: strictObject({
     ...paging,
-    asset_type: v.optional(
-      described(
-        v.picklist(shownAssetTypes),
-        'Return only assets of this type. Results of runs are listed with this filter alone.',
-      ),
+    asset_type: ifSent(
+      v.picklist(shownAssetTypes),
+      'Return only assets of this type. Results of runs are listed with this filter alone.',
     ),
   }),
   response: pageOf('AssetPage', 'A page of the list of assets.', { assets: entriesOf(assetRow, 'The assets, newest first.') }),

@@ -1,4 +1,4 @@
-import { described, strictObject, text } from 'computation-management-formats/fields';
+import { strictObject, text } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../rows/computation.ts';
 import type { Route } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
-import { paging, entriesOf, pageOf } from '../http/query-parameters.ts';
+import { entriesOf, ifSent, pageOf, paging } from '../http/query-parameters.ts';
 
 export const computationPage = pageOf('ComputationPage', 'A page of a list of computations.', {
   computations: entriesOf(computationRow, 'The computations, newest first, or the last changed first with `sort=updated`.'),
@@ -46,21 +46,17 @@ export const listComputationsRoute = {
   impact: 'Users cannot list computations.',
   query: strictObject({
     ...paging,
-    status: v.optional(described(v.picklist(computationStatuses), 'Return only computations with this status.')),
-    owner: v.optional(described(text(1, 255), "Return only computations of this owner, a user's `sub`.")),
-    waiting_for: v.optional(
-      described(
-        text(1, 255),
-        'Return only computations that wait for this user, a `sub` or `me`, as in the open tasks. A change counts within 5 seconds. ' +
-          'Cannot be combined with `owner`.',
-      ),
+    status: ifSent(v.picklist(computationStatuses), 'Return only computations with this status.'),
+    owner: ifSent(text(1, 255), "Return only computations of this owner, a user's `sub`."),
+    waiting_for: ifSent(
+      text(1, 255),
+      'Return only computations that wait for this user, a `sub` or `me`, as in the open tasks. A change counts within 5 seconds. ' +
+        'Cannot be combined with `owner`.',
     ),
-    sort: v.optional(
-      described(
-        v.picklist(['updated']),
-        'Sort by `updated_at`, the latest first. A change counts within 5 seconds. Can be combined with no filter but `waiting_for`. ' +
-          'Default: newest first.',
-      ),
+    sort: ifSent(
+      v.picklist(['updated']),
+      'Sort by `updated_at`, the latest first. A change counts within 5 seconds. Can be combined with no filter but `waiting_for`. ' +
+        'Default: newest first.',
     ),
   }),
   response: computationPage,
@@ -76,11 +72,9 @@ export const getComputationRoute = {
   uses: { table: reads, sealingKey: ['Decrypt'] },
   impact: 'Users cannot open a computation.',
   query: strictObject({
-    peek: v.optional(
-      described(
-        v.picklist(['true', 'false']),
-        'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
-      ),
+    peek: ifSent(
+      v.picklist(['true', 'false']),
+      'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
     ),
   }),
   response: computationView,

@@ -1,8 +1,8 @@
-import { described, strictObject, text } from 'computation-management-formats/fields';
+import { strictObject, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { eventSchema } from '../journal/event.ts';
-import { entriesOf, offsetIfSent, pageOf, paging, waitParameter } from '../http/query-parameters.ts';
+import { entriesOf, ifSent, offsetIfSent, pageOf, paging, waitParameter } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';
 
@@ -14,7 +14,7 @@ const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
  */
 const longestTime = 64;
 
-const filter = (longest: number, description: string) => v.optional(described(text(0, longest), description));
+const filter = (longest: number, description: string) => ifSent(text(0, longest), description);
 
 export const listEventsRoute = {
   name: 'events/list-events',
@@ -45,7 +45,7 @@ export const listEventsRoute = {
     to: filter(longestTime, 'Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
     status: filter(60, 'Return only events with this status.'),
     event_type: filter(60, 'Return only events of this type.'),
-    run_id: v.optional(described(comparedId(), 'Return only events of this run. Empty: only events of no run.')),
+    run_id: ifSent(comparedId(), 'Return only events of this run. Empty: only events of no run.'),
     cvm_id: filter(64, 'Return only events of this CVM. Empty: only events of no CVM.'),
     originator: filter(255, 'Return only events from this originator.'),
   }),

@@ -2,7 +2,7 @@ import { arrayOf, described, namedObject, strictObject, text } from 'computation
 import * as v from 'valibot';
 import { matchSchema } from '../find/find.ts';
 import { findKinds } from '../find/names.ts';
-import { wholeNumber } from '../http/query-parameters.ts';
+import { ifSent, wholeNumber } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 
 const mostMatches = 50;
@@ -17,16 +17,12 @@ export const findRoute = {
   impact: 'Users cannot search.',
   query: strictObject({
     q: described(text(1, 200), 'The text to find.'),
-    kind: v.optional(described(v.picklist(findKinds), 'Return only matches of this kind.')),
-    exact: v.optional(
-      described(
-        v.picklist(['true', 'false']),
-        'True to return only what the text names in full: by name, identifier or checksum. Default false.',
-      ),
+    kind: ifSent(v.picklist(findKinds), 'Return only matches of this kind.'),
+    exact: ifSent(
+      v.picklist(['true', 'false']),
+      'True to return only what the text names in full: by name, identifier or checksum. Default false.',
     ),
-    owner: v.optional(
-      described(text(1, 255), "Return only computations that this user owns and assets that it created, a user's `sub`."),
-    ),
+    owner: ifSent(text(1, 255), "Return only computations that this user owns and assets that it created, a user's `sub`."),
     limit: wholeNumber(1, mostMatches, 20, 'The maximum number of matches to return, from 1 to 50. Default 20.'),
   }),
   response: namedObject('Matches', 'What was found.', {

@@ -1,5 +1,6 @@
 import { described, namedInput, namedObject, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
+import { ifSent } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 import { appends, changes } from '../runtime/uses.ts';
 
@@ -47,9 +48,7 @@ export const removeKeyRoute = {
   uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Users cannot remove their keys.',
   query: strictObject({
-    user: v.optional(
-      described(text(1, 255), "Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator."),
-    ),
+    user: ifSent(text(1, 255), "Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator."),
   }),
   description: "Also succeeds if there is no key. The user's approval goes with the key. An active run keeps its manifest.",
 } as const satisfies Route;

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../rows/run.ts';
-import { entriesOf, pageOf, paging, runIfSent } from '../http/query-parameters.ts';
+import { entriesOf, ifSent, pageOf, paging, runIfSent } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
 
 const ofConfiguration =
@@ -61,7 +61,7 @@ export const listRunsRoute = {
   impact: 'Users cannot list runs.',
   query: strictObject({
     ...paging,
-    status: v.optional(described(v.picklist(runStatuses), 'Return only runs with this status.')),
+    status: ifSent(v.picklist(runStatuses), 'Return only runs with this status.'),
     computation_id: v.optional(
       v.pipe(comparedId(), v.description('Return only runs of this computation.'), v.metadata({ format: 'uuid' })),
     ),
@@ -93,9 +93,7 @@ export const dryRunRoute = {
     ),
   }),
   query: strictObject({
-    cvm: v.optional(
-      described(cvmId, 'Also check this CVM: whether the approvals allow it, and what a start on it would refuse.'),
-    ),
+    cvm: ifSent(cvmId, 'Also check this CVM: whether the approvals allow it, and what a start on it would refuse.'),
   }),
   headers: { 'configuration-digest': ofConfiguration },
   optionalHeaders: {
@@ -141,11 +139,9 @@ export const getManifestRoute = {
   uses: { table: reads },
   impact: 'Users cannot check the manifest that a CVM gets.',
   query: strictObject({
-    run: v.optional(
-      described(
-        uncheckedId(),
-        'Return the manifest that this run was started with. Default: the manifest that a run would get now.',
-      ),
+    run: ifSent(
+      uncheckedId(),
+      'Return the manifest that this run was started with. Default: the manifest that a run would get now.',
     ),
   }),
   response: manifestSchema,

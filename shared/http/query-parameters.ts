@@ -4,6 +4,12 @@ import * as v from 'valibot';
 
 const mostEntries = 100;
 
+/** Makes the schema of a query parameter that a client may leave out. */
+/*#__NO_SIDE_EFFECTS__*/
+export function ifSent<const Schema extends v.GenericSchema>(schema: Schema, description: string) {
+  return v.optional(described(schema, description));
+}
+
 /** Makes the schema of a query parameter that is a whole number. It arrives as text and is parsed to a number. */
 /*#__NO_SIDE_EFFECTS__*/
 export function wholeNumber(minimum: number, maximum: number, byDefault: number, description: string) {
@@ -61,6 +67,4 @@ export const waitParameter = wholeNumber(
 export const runParameter = described(uncheckedId(), 'The identifier of a run of this computation.');
 
 /** The query parameter `run` of endpoints that take the latest run of a computation without it. */
-export const runIfSent = v.optional(
-  described(uncheckedId(), 'The identifier of a run of this computation. Default: the latest run.'),
-);
+export const runIfSent = ifSent(uncheckedId(), 'The identifier of a run of this computation. Default: the latest run.');
