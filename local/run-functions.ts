@@ -6,7 +6,7 @@ import { openExecutions, type RunTimes, stateMachineDefinition } from '../shared
 import { replaceClient } from '../shared/runtime/clients.ts';
 import { systemTimerClock, type TimerClock, Deadline } from '../shared/runtime/deadline.ts';
 import { followerKeys, listKeys, rowAt, todoKeys } from '../shared/table/keys.ts';
-import { scanPage } from '../shared/table/scan.ts';
+import { scan } from '../shared/table/scan.ts';
 import { assertSchemaOfTable } from '../shared/table/stored.ts';
 import { createTableClient, openTable, type Table } from '../shared/table/table.ts';
 import { deleteItemIf, putItem } from '../shared/table/writes.ts';
@@ -150,13 +150,10 @@ async function followAllRows(table: Table, { follow }: Follower): Promise<void> 
     FilterExpression: 'begins_with(sk, :row) OR begins_with(pk, :todo)',
     ExpressionAttributeValues: { ':row': listKeys.prefixes.row, ':todo': todoKeys.prefix },
   };
-  let after;
-  do {
-    const page = await scanPage(table, { after, limit: 5_000, filter, attributes: ['pk', 'sk'] });
-    const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+  for await (const items of scan(table, { filter, attributes: ['pk', 'sk'] })) {
+    const keys = items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
     for (const key of keys.map((key) => todoKeys.rowOf(key) ?? key)) if (rowAt(key)) follow(key);
-    after = page.next;
-  } while (after);
+  }
 }
 
 /** Yields the keys of the objects in object storage that have a prefix. */

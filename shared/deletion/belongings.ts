@@ -22,7 +22,7 @@ import {
   type AnyKey,
 } from '../table/keys.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { type Table, queryPartition, queryPrefix, type Item, type QueryOptions } from '../table/table.ts';
+import { type Table, pagesOf, queryPartitions, queryPrefix, type Item } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { findKinds } from '../find/index.ts';
 import { ownerOfContent } from '../rows/content-store.ts';
@@ -42,7 +42,7 @@ const itemsPerPage = 100;
  */
 export async function* belongingsOfComputation(table: Table, id: string): Keys {
   const uses = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.use);
-  yield* pagesOf(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
+  yield* inPages(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
   for (const partition of [computationKeys, approvedKeys, journalKeys, logKeys, runKeys])
     yield* keysIn(table, partition.partition(id));
 }
@@ -65,24 +65,24 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
     for await (const page of keys) await visit(page);
   };
   const visitRows = async (list: { pk: string }, belongings: (row: Item) => Keys[]) => {
-    for await (const rows of itemsIn(table, list.pk)) {
+    for await (const rows of pagesOf(table, list.pk, {}, itemsPerPage)) {
       await inParallel(rows, async (row) => {
         for (const keys of belongings(row)) await visitAll(keys);
       });
-      await visit(rows.map(keyOf));
+      if (rows.length > 0) await visit(rows.map(keyOf));
     }
   };
   const ofComputation = ({ id }: Item) => [belongingsOfComputation(table, String(id))];
-  const marks = await itemsOfShards(table, markPartitions);
+  const marks = await queryPartitions(table, markPartitions);
   const marksOf = ({ name }: { name: string }) =>
-    pagesOf(marks.filter(({ sk }) => sk === name || String(sk).startsWith(`${name}/`)).map(keyOf));
+    inPages(marks.filter(({ sk }) => sk === name || String(sk).startsWith(`${name}/`)).map(keyOf));
   const ofAsset = ({ id }: Item) => [belongingsOfAsset(table, String(id)), marksOf(rowLists.linkedComputations(String(id)))];
   const ofCvm = (cvmId: string) => {
     const partitions = [cvmKeys.cvm(domain, cvmId).pk, cvmKeys.commands(domain, cvmId), cvmKeys.agent(domain, cvmId).pk];
     return partitions.map((pk) => keysIn(table, pk));
   };
 
-  for (const purge of (await itemsOfShards(table, purgeKeys.shards)).filter((item) => item['domain'] === domain)) {
+  for (const purge of (await queryPartitions(table, purgeKeys.shards)).filter((item) => item['domain'] === domain)) {
     const isOfAsset = String(purge['sk']).startsWith(purgeKeys.prefixes.asset);
     for (const keys of isOfAsset ? ofAsset(purge) : ofComputation(purge)) await visitAll(keys);
     await visit([keyOf(purge)]);
@@ -108,18 +108,18 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   }
   await visitAll(keysIn(table, releaseKeys.partition(domain)));
   for (const pk of [mailKeys.partition(domain), ...todoKeys.partitions(domain)]) await visitAll(keysIn(table, pk));
-  const news = await itemsOfShards(table, mailKeys.newsShards);
-  await visitAll(pagesOf(news.filter(({ domain_id }) => domain_id === domain).map(keyOf)));
-  const rechecks = await itemsOfShards(table, recheckKeys.shards);
-  await visitAll(pagesOf(rechecks.filter((recheck) => recheck['domain'] === domain).map(keyOf)));
+  const news = await queryPartitions(table, mailKeys.newsShards);
+  await visitAll(inPages(news.filter(({ domain_id }) => domain_id === domain).map(keyOf)));
+  const rechecks = await queryPartitions(table, recheckKeys.shards);
+  await visitAll(inPages(rechecks.filter((recheck) => recheck['domain'] === domain).map(keyOf)));
   await visitAll(keysIn(table, lists.updated(domain).pk));
   for (const kind of findKinds) await visitAll(keysIn(table, findKeys.partition(domain, kind)));
   for (const pk of [...answerKeys.partitions(domain), ...approvalIdKeys.partitions(domain)]) await visitAll(keysIn(table, pk));
   for (const shard of [...cvmKeys.claimShards, ...cvmKeys.pendingShards]) {
-    await visitAll(pagesOf((await queryPrefix(table, shard, cvmKeys.claimPrefix(domain))).map(keyOf)));
+    await visitAll(inPages((await queryPrefix(table, shard, cvmKeys.claimPrefix(domain))).map(keyOf)));
   }
-  const checks = await itemsOfShards(table, contentCheckKeys.shards);
-  await visitAll(pagesOf(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
+  const checks = await queryPartitions(table, contentCheckKeys.shards);
+  await visitAll(inPages(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
 }
 
 /** Deletes the items with the given keys, and yields after each full page so that other work can take its turn. */
@@ -130,26 +130,13 @@ export async function* deleteInParts(table: Table, keys: Keys): AsyncGenerator<u
   }
 }
 
-async function* itemsIn(table: Table, pk: string, options?: Pick<QueryOptions, 'attributes'>): AsyncGenerator<Item[], void> {
-  for (let after: AnyKey | undefined; ;) {
-    const items = await queryPartition(table, pk, { ...options, limit: itemsPerPage, after });
-    const last = items.at(-1);
-    if (last) yield items;
-    if (!last || items.length < itemsPerPage) return;
-    after = keyOf(last);
-  }
-}
-
 async function* keysIn(table: Table, pk: string): Keys {
-  for await (const items of itemsIn(table, pk, { attributes: ['pk', 'sk'] })) yield items.map(keyOf);
+  for await (const items of pagesOf(table, pk, { attributes: ['pk', 'sk'] }, itemsPerPage))
+    if (items.length > 0) yield items.map(keyOf);
 }
 
-async function* pagesOf(keys: AnyKey[]): Keys {
+async function* inPages(keys: AnyKey[]): Keys {
   for (let start = 0; start < keys.length; start += itemsPerPage) yield keys.slice(start, start + itemsPerPage);
-}
-
-async function itemsOfShards(table: Table, shards: readonly string[]): Promise<Item[]> {
-  return (await Promise.all(shards.map((shard) => queryPartition(table, shard)))).flat();
 }
 
 function keyOf({ pk, sk }: Item): AnyKey {

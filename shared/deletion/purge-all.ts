@@ -2,7 +2,7 @@ import type { ContentStore } from '../rows/content-store.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { purgeKeys } from '../table/keys.ts';
-import { deadlineOf, type Table, queryPartition, type Item } from '../table/table.ts';
+import { deadlineOf, type Table, queryPartitions, type Item } from '../table/table.ts';
 import { purgeInParts, type InParts } from './purge.ts';
 
 /**
@@ -58,8 +58,7 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
 
   const readRecords = async () => {
     readAt = begun.elapsed;
-    const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));
-    for (const record of shards.flat()) {
+    for (const record of await queryPartitions(table, purgeKeys.shards)) {
       const name = `${String(record['pk'])} ${String(record['sk'])}`;
       if (seen.has(name)) continue;
       seen.add(name);

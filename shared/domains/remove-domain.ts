@@ -52,24 +52,20 @@ const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events', 'kept 
 /** The number of items of each kind in a domain. */
 export type DomainCounts = Record<(typeof countedKinds)[number], number>;
 
-export interface ContentCounts {
-  objects: number;
-  bytes: number;
+interface Counted {
+  items: DomainCounts;
+  content: { objects: number; bytes: number };
 }
 
 /** The contents of a domain, counted. */
-export interface DomainContents {
-  items: DomainCounts;
-  content: ContentCounts;
+export interface DomainContents extends Counted {
   /** The roles that somebody has in the domain, as memberships such as `d1:viewer`. Undefined if the users are kept elsewhere. */
   roles?: string[];
   activeRuns: number;
 }
 
 /** The result of the removal of a domain: counts of what was removed, and a time if something is left to do. */
-export interface Removed {
-  items: DomainCounts;
-  content: ContentCounts;
+export interface Removed extends Counted {
   users?: RemovedUsers;
   runLogs?: number;
   /** The time, in RFC 3339, after which the removal of the domain must be repeated. Undefined if nothing is left to do. */

@@ -134,12 +134,6 @@ export async function completeWaitingTasks(executions: Executions, claim: Claim)
   return waited.some(Boolean);
 }
 
-interface RunOfComputation {
-  domain: string;
-  computationId: string;
-  runId: string;
-}
-
 const statusDuring = { run: 'running', stop: 'stopping' } as const;
 
 /**
@@ -149,7 +143,7 @@ const statusDuring = { run: 'running', stop: 'stopping' } as const;
 export async function ensureExecution(
   table: Table,
   executions: Executions,
-  { domain, computationId, runId }: RunOfComputation,
+  { domain, computationId, runId }: Record<'domain' | 'computationId' | 'runId', string>,
   kind: ExecutionAction,
 ): Promise<void> {
   const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { runReference, type RunReference } from './run.ts';
 import { cvmKeys, keyToWrite, type RowKey } from '../table/keys.ts';
-import { type Table, getItem, type Item, queryPartition, queryPrefix } from '../table/table.ts';
+import { type Table, getItem, type Item, queryPartitions, queryPrefix } from '../table/table.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { setAttributesIf } from '../table/writes.ts';
 import { ending } from './ways-to-end.ts';
@@ -75,8 +75,7 @@ export async function readClaim(table: Table, run: RunReference): Promise<Claim 
  * @param leaveOut called with the error for each claim that cannot be parsed. Default: throws it
  */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
-  const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
-  return shards.flat().flatMap((item) => {
+  return (await queryPartitions(table, cvmKeys.claimShards)).flatMap((item) => {
     try {
       return parseClaim(item) ?? [];
     } catch (error) {

@@ -7,7 +7,7 @@ import { type RunReference, runReference } from './run.ts';
 import { manifestSchema } from './manifest.ts';
 import { log } from '../runtime/log.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { type Table, type Item, queryPartition } from '../table/table.ts';
+import { type Table, type Item, queryPartitions } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
 
@@ -79,11 +79,8 @@ export type PendingCommand = v.InferOutput<typeof pendingCommand>;
  * hundreds are pending. Leaves out a command that cannot be read, so that it does not delay the others.
  */
 export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
-  const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));
-  return shards
-    .flat()
-    .flatMap(readable)
-    .filter((command) => command.expires_at > now);
+  const items = await queryPartitions(table, cvmKeys.pendingShards);
+  return items.flatMap(readable).filter((command) => command.expires_at > now);
 }
 
 function readable(item: Item): PendingCommand[] {

@@ -92,8 +92,6 @@ export function parseDefinition(items: Item[]): Definition {
   const config = items.find((item) => 'agent_config' in item);
   const named = items.find((item) => 'consumers' in item);
   const { attestation_policy, policy_changes, result_review } = parseStored(storedPolicy, config ?? {}, 'attestation policy');
-  const ofProviders = items.find((item) => 'providers' in item) ?? { providers: [] };
-  const { providers } = parseStored(providersSchema, ofProviders, 'list of providers');
   const { consumers, changes } = parseStored(consumersSchema, named ?? { consumers: [] }, 'list of consumers');
   return {
     agent_config: parseAgentConfig(config),
@@ -102,7 +100,7 @@ export function parseDefinition(items: Item[]): Definition {
     policy_changes,
     consumers,
     consumer_changes: changes,
-    providers,
+    providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
     acts: [

@@ -67,20 +67,14 @@ export async function removeLink(
   transaction.add({ delete: { Key: key, ...hasAttributes({ asset_id }) }, otherwise: StaleReadError });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, StaleReadError);
-  if (isActive(status) && run) keepForRun(transaction, asset_id, run);
-  return true;
-}
-
-/** Adds two notes that the active run uses the unlinked asset: one for the asset, one for the purge of the computation. */
-function keepForRun(
-  transaction: Transaction,
-  asset_id: string,
-  { id: run_id, computation_id }: { id: string; computation_id: string },
-) {
+  if (!isActive(status) || !run) return true;
+  const { id: run_id } = run;
+  // The active run uses the unlinked asset. One note says so of the asset, the other one is for the purge of the computation.
   transaction.add(
     { put: { Item: { ...assetKeys.use(asset_id, run_id), run_id } } },
-    { put: { Item: { ...runKeys.use(computation_id, run_id, asset_id), asset_id, run_id } } },
+    { put: { Item: { ...runKeys.use(computationId, run_id, asset_id), asset_id, run_id } } },
   );
+  return true;
 }
 
 /**

@@ -236,7 +236,9 @@ export function recordMember<Value extends string>(
   list: RowList<Value>,
   change: Change & { before?: NoInfer<Value> | undefined; now?: NoInfer<Value> | undefined },
 ): void {
-  const { update, beforehand, afterwards } = recordChange(list, change, { onBacklog: reportBacklog });
+  const { update, beforehand, afterwards } = recordChange(list, change, {
+    onBacklog: (unfolded) => emitMetric('ListBacklog', unfolded),
+  });
   transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } });
   transaction.beforehand((table) => asServiceError(() => beforehand(listTable(table))));
   transaction.afterwards((table) => afterwards(listTable(table)));
@@ -249,10 +251,6 @@ function asServiceError(check: () => void): void {
     if (!(error instanceof BacklogError)) throw error;
     throw new ServiceError('unavailable', 'The service is busy with earlier changes. Try again in a moment.', {}, error);
   }
-}
-
-function reportBacklog(unfolded: number): void {
-  emitMetric('ListBacklog', unfolded);
 }
 
 /**

@@ -175,16 +175,18 @@ export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?
   return query(table, condition, options);
 }
 
-/** The number of items that one read of a partition in pages returns at most. */
-const itemsPerPage = 1_000;
+/** Reads all items of several partitions, such as the shards of what is waiting. */
+export async function queryPartitions(table: Table, pks: readonly string[]): Promise<Item[]> {
+  return (await Promise.all(pks.map((pk) => queryPartition(table, pk)))).flat();
+}
 
-/** Yields the items of a partition in pages of 1,000, in the order of their sort keys. */
-export async function* pagesOf(table: Table, pk: string, options?: Pick<QueryOptions, 'attributes'>) {
+/** Yields the items of a partition in pages, in the order of their sort keys. @param limit of a page: the most items that it has */
+export async function* pagesOf(table: Table, pk: string, options?: Pick<QueryOptions, 'attributes'>, limit = 1_000) {
   for (let after: AnyKey | undefined; ;) {
-    const items = await queryPartition(table, pk, { ...options, limit: itemsPerPage, after });
+    const items = await queryPartition(table, pk, { ...options, limit, after });
     yield items;
     const last = items.at(-1);
-    if (!last || items.length < itemsPerPage) return;
+    if (!last || items.length < limit) return;
     after = { pk, sk: String(last['sk']) };
   }
 }

@@ -1,9 +1,8 @@
 import { keysOf, listOfEntry, listOfHead, logPrefix } from 'computation-management-counted-list/keys';
 import { listKeys, listNames, lists } from '../../shared/table/keys.ts';
-import { afterAllNumbers } from 'computation-management-counted-list';
 import { type RowList, rowLists } from '../../shared/table/row-lists.ts';
-import { scanPage } from '../../shared/table/scan.ts';
-import { type Table, queryBetween, queryPartition } from '../../shared/table/table.ts';
+import { scan } from '../../shared/table/scan.ts';
+import { type Table, pagesOf, queryPartition } from '../../shared/table/table.ts';
 
 /**
  * The lists by the first part of their names: each contains all rows of its kind in a domain, or all computations that an asset is
@@ -24,8 +23,6 @@ export async function listsOfDomain(table: Table, domain: string): Promise<RowLi
   return [...whole, ...(await ownedLists(table, domain))];
 }
 
-const rowsPerRead = 1_000;
-
 async function ownedLists(table: Table, domain: string): Promise<RowList[]> {
   const owned = new Map<string, RowList>();
   const shared = keysOf(lists.ownedComputations(domain).pk);
@@ -37,20 +34,15 @@ async function ownedLists(table: Table, domain: string): Promise<RowList[]> {
       if (name !== undefined) owned.set(name, { ...rowLists.computations(domain), name, owner: '' });
     }
   }
-  const { rows } = rowLists.computations(domain);
-  for (let from = 1, count = rowsPerRead; count === rowsPerRead;) {
-    const read = await queryBetween(table, listKeys.row(rows, from), listKeys.row(rows, afterAllNumbers), { limit: rowsPerRead });
-    for (const { owner } of read) {
+  for await (const rows of pagesOf(table, lists.computations(domain).pk)) {
+    for (const { owner } of rows) {
       const list = rowLists.ownedComputations(domain, String(owner));
       owned.set(list.name, list);
     }
-    count = read.length;
-    from = Number(String(read.at(-1)?.['sk']).slice(listKeys.prefixes.row.length)) + 1;
   }
   return [...owned.values()];
 }
 
-const itemsPerPage = 5_000;
 const traces = {
   FilterExpression: 'begins_with(sk, :row) OR contains(sk, :head) OR begins_with(pk, :log)',
   ExpressionAttributeValues: { ':row': listKeys.prefixes.row, ':head': keysOf('').head.sk, ':log': logPrefix },
@@ -61,16 +53,13 @@ const traces = {
  */
 export async function allLists(table: Table): Promise<RowList[]> {
   const names = new Set<string>();
-  let after;
-  do {
-    const page = await scanPage(table, { after, limit: itemsPerPage, filter: traces, attributes: ['pk', 'sk'] });
-    for (const item of page.items) {
+  for await (const items of scan(table, { filter: traces, attributes: ['pk', 'sk'] })) {
+    for (const item of items) {
       const [pk, sk] = [String(item['pk']), String(item['sk'])];
       const name = listOfEntry({ pk, sk }) ?? listOfHead({ pk, sk }) ?? (sk.startsWith(listKeys.prefixes.row) ? pk : undefined);
       if (name !== undefined) names.add(name);
     }
-    after = page.next;
-  } while (after);
+  }
   const found = new Map<string, RowList>();
   for (const name of [...names].sort()) {
     const [kind = '', id = ''] = name.split('#');

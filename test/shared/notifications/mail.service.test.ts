@@ -4,7 +4,7 @@ import { parseSmtp } from '../../../local/mail/smtp-mailer.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { withNews } from '../../../shared/notifications/index.ts';
-import { scanPage } from '../../../shared/table/scan.ts';
+import { scan } from '../../../shared/table/scan.ts';
 import { openTable } from '../../../shared/table/table.ts';
 import { type Call, callAs } from '../../support/ready-computation.ts';
 import { repeating } from '../../support/repeating-call.ts';
@@ -69,7 +69,9 @@ const oneClick = () => new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
 async function storedText(): Promise<string> {
   const filter = { FilterExpression: 'begins_with(pk, :mail)', ExpressionAttributeValues: { ':mail': 'mail' } };
   const attributes = ['pk', 'sk', 'user_id', 'address', 'domain_id', 'user_hash'];
-  return JSON.stringify((await scanPage(table(), { limit: 100_000, filter, attributes })).items);
+  const found = [];
+  for await (const items of scan(table(), { filter, attributes })) found.push(...items);
+  return JSON.stringify(found);
 }
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { scanPage } from '../../../shared/table/scan.ts';
+import { scan } from '../../../shared/table/scan.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { deleteItems, incrementBy, putItem, updateExisting } from '../../../shared/table/writes.ts';
 import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
@@ -38,7 +38,7 @@ describe('every read', () => {
     await queryPrefix(table, 'a', 'b');
     await queryBetween(table, key, key);
     const filter = { FilterExpression: 'sk = :sk', ExpressionAttributeValues: { ':sk': 'b' } };
-    await scanPage(table, { limit: 1, attributes: ['pk'], filter });
+    await scan(table, { attributes: ['pk'], filter }).next();
     expect(sent).toHaveLength(6);
     for (const input of sent) expect(JSON.stringify(input)).toContain('"ConsistentRead":true');
     await proxied.stop();
