@@ -20,7 +20,7 @@ import { localKms } from './machine/kms.ts';
 import { callInProcess, type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
 import type { LocalStorage } from './storage.ts';
 import { continueInterrupted, followLog, type Follower, followTable, startBackground } from './functions/background.ts';
-import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
+import { type LoadHandler, localFunctions } from './functions/local-functions.ts';
 
 export interface FunctionsOptions {
   /** The directory of the service's state. Default: the state is in memory. */
@@ -51,15 +51,6 @@ export interface FunctionsOptions {
   intercept?: (endpoints: Endpoints, parts: { stepFunctions: LocalStepFunctions }) => Promise<Endpoints>;
 }
 
-/** The functions of the service on this machine, at work on its storage. */
-interface LocalWork {
-  invoke: InvokeFunction;
-  /** The endpoints of the DynamoDB engine, object storage and Step Functions themselves, without proxies. */
-  endpoints: Endpoints;
-  /** Lets requests that wait for a change get their answer now. */
-  drain: () => void;
-}
-
 /** The default time limits of runs on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
 
@@ -86,7 +77,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
       if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
       if (key.startsWith(tokenPrefix)) background.invoke('attestation/verify-token', { key });
     },
-    start: async ({ dynamoDb, s3 }: LocalStorage): Promise<LocalWork> => {
+    start: async ({ dynamoDb, s3 }: LocalStorage) => {
       const stepFunctions = startStepFunctions({
         definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
         stateMachineArn: local.stateMachineArn,
@@ -131,6 +122,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
       if (options.schedules !== false) {
         for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
       }
+      // The endpoints are those of the parts themselves, without proxies. `drain` lets requests that wait get their answer now.
       return { invoke, endpoints: ofParts, drain: () => draining.abort() };
     },
   };

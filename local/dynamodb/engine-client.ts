@@ -200,15 +200,9 @@ function exceptionOf({ status: httpStatusCode, body }: Answer): Error {
   return Known ? new Known(options) : new DynamoDBServiceException({ ...options, name, $fault: 'client' });
 }
 
-interface Refusal {
-  __type?: string;
-  message?: string;
-  Message?: string;
-}
-
-function parsed(body: string): Refusal {
+function parsed(body: string): Partial<Record<'__type' | 'message' | 'Message', string>> {
   try {
-    return JSON.parse(body) as Refusal;
+    return JSON.parse(body) as object;
   } catch {
     return {};
   }

@@ -122,18 +122,15 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
     return { route, answer: await integrate(options.invoke, route, event) };
   }
   const endChange = closedDomains.beginChange(domainID);
-  if (!endChange) return { route, answer: refusalOf(domainID, requestId) };
+  if (!endChange) {
+    const refuse = async () => problemResponse(domainIsClosed(domainID), requestId); // as the function does on AWS
+    return { route, answer: await integrate(refuse, route, event) };
+  }
   try {
     return { route, answer: await integrate(options.invoke, route, event) };
   } finally {
     endChange();
   }
-}
-
-/** Returns the answer that a function which changes a domain gives on AWS while the domain is being removed. */
-function refusalOf(domain: string, requestId: string): ApiResponse {
-  const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
-  return { statusCode, headers, body: Buffer.from(body) };
 }
 
 function matchOrMalformed(routes: readonly ApiRoute[], method: string, rawPath: string) {

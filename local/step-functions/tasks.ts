@@ -8,14 +8,7 @@ export interface Definition {
   States: Record<string, { Type: string; [field: string]: unknown }>;
 }
 
-export interface TaskState {
-  Type: string;
-  Resource?: unknown;
-  Parameters?: unknown;
-  TimeoutSeconds?: unknown;
-  HeartbeatSeconds?: unknown;
-  [field: string]: unknown;
-}
+type TaskState = Definition['States'][string];
 
 /** The input of a local task handler: the task's own input, its token and its time limits in seconds (0: none). */
 export interface TaskInput {
@@ -94,7 +87,7 @@ export function runTask(state: TaskState, input: TaskInput, services: TaskServic
     const fail = (error: string, cause: string) => end(() => reject(taskError(error, cause)));
 
     executionOver.addEventListener('abort', over);
-    const waits = String(state.Resource).endsWith('.waitForTaskToken');
+    const waits = String(state['Resource']).endsWith('.waitForTaskToken');
     if (waits) tokens.open(input.token, { succeed, fail, heartbeat });
     invokeFunction(input.given, services.invoke).then(
       (result) => {
