@@ -1,5 +1,5 @@
 import type { Schemas } from '../generated/api-types.ts';
-import type { Arguments, Client } from './create-client.ts';
+import type { Arguments, CallOptions, Client } from './create-client.ts';
 import { pause, retryUntilAborted, type RetryUntilAbortedOptions } from './retry.ts';
 
 type Event = Schemas['Event'];
@@ -46,8 +46,7 @@ function eventReader(
 
 type Run = Schemas['Run'];
 
-export interface WatchRunOptions extends RetryUntilAbortedOptions {
-  domainID?: string | undefined;
+export interface WatchRunOptions extends CallOptions, RetryUntilAbortedOptions {
   id: string;
   /** The identifier of the run to watch. Default: the latest run of the computation. */
   run?: string | undefined;

@@ -6,21 +6,17 @@ import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from '../calls/create-client.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import { serverAddress } from '../calls/web-address.ts';
-import { type Cut, CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
-import { silenceInMilliseconds, type TransferProgress } from './send-content.ts';
+import { CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
+import { type ContentOptions, silenceInMilliseconds } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 
-export interface DownloadOptions {
-  domainID?: string | undefined;
+export interface DownloadOptions extends ContentOptions {
   id: string;
   /** The path of the file to write. Until the file is complete, its name ends with the last 12 characters of `id` and `.part`. */
   file: string;
   /** True to throw an error if the file exists, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
-  onProgress?: ((progress: TransferProgress) => void) | undefined;
-  onCut?: ((cut: Cut) => void) | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 interface Part {

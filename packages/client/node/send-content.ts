@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Client } from '../calls/create-client.ts';
+import type { CallOptions, Client } from '../calls/create-client.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import { serverAddress } from '../calls/web-address.ts';
 import type { Schemas } from '../generated/api-types.ts';
@@ -24,13 +24,11 @@ export interface TransferProgress {
   total: number;
 }
 
-export interface ContentOptions {
-  domainID?: string | undefined;
+export interface ContentOptions extends CallOptions {
   /** The path of the file to send. */
   file: string;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** The size, time of change and checksum of a file at the moment when it was hashed. */

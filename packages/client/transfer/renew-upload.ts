@@ -1,13 +1,11 @@
 import type { Schemas } from '../generated/api-types.ts';
-import type { Client } from '../calls/create-client.ts';
+import type { CallOptions, Client } from '../calls/create-client.ts';
 import { retry } from '../calls/retry.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import { retryLimit } from './repeat-transfer.ts';
 
-interface Place {
-  domainID?: string | undefined;
+interface Place extends CallOptions {
   id: string;
-  signal?: AbortSignal | undefined;
 }
 
 const firstPauseInMilliseconds = 100;

@@ -1,18 +1,16 @@
 import type { Schemas } from '../generated/api-types.ts';
-import type { Client } from '../calls/create-client.ts';
+import type { CallOptions, Client } from '../calls/create-client.ts';
 import { pause, retry } from '../calls/retry.ts';
 import { isTransient, ServiceProblem } from '../calls/service-problem.ts';
 import { retryLimit } from './repeat-transfer.ts';
 import { largestUploadInBytes } from './sizes.ts';
 
-interface Options {
-  domainID?: string | undefined;
+interface Options extends CallOptions {
   id: string;
   /** The size of the content in bytes. Default: as many as storage takes. */
   size?: number | undefined;
   /** Called whenever the service has not hashed the content yet. */
   onPending?: (() => void) | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 const firstPauseInMilliseconds = 100;
