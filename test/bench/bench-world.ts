@@ -9,7 +9,6 @@ import type { CvmInput } from '../../shared/rows/cvm.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/rows/claim.ts';
-import type { RunReference } from '../../shared/rows/run.ts';
 import { offerRun } from '../../shared/lifecycle/waiting-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import {
@@ -18,9 +17,11 @@ import {
   anAsset,
   aReadyComputation,
   aRun,
+  aRunOnNewCvm,
   byAlice,
   endRunWith,
   keyAsset,
+  type StartedRun,
   type Stores,
 } from '../support/builders-store.ts';
 
@@ -76,30 +77,17 @@ export async function aRegisteredCvm(table: Table, domain: string, given?: CvmIn
   return cvmId;
 }
 
-export interface BenchRun {
-  id: string;
-  algorithm: string;
-  cvmID: string;
-  run_id: string;
-  reference: RunReference;
-}
-
 /** Creates a computation and starts a run of it. Returns the run, which has just been started. */
-export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
-  const cvmID = aCvm();
-  const { id, algorithm } = await aReadyComputation(stores, domain);
-  const run_id = await aRun(stores, domain, id, cvmID);
-  return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
-}
+export const aStartedRun = ({ stores }: BenchWorld) => aRunOnNewCvm(stores, domain, aCvm());
 
 /** Starts a run whose parties may read its log, and stores a line of the log. Returns the run. */
-export async function aRunWithLog(world: BenchWorld): Promise<BenchRun> {
+export async function aRunWithLog(world: BenchWorld): Promise<StartedRun> {
   const { table } = world.stores;
   const run = await aStartedRun(world);
-  const key = runKeys.snapshot(run.id, run.run_id);
+  const key = runKeys.snapshot(run.computation_id, run.run_id);
   await putItem(table, { ...(await getItem(table, key)), ...key, log_access: 'parties' });
   const lines = [{ time: byAlice.now, level: 'info', message: 'Agent is ready' }];
-  await storeLines(table, run.reference, { lines, size_in_bytes: 100, at: Date.now(), part: '0' });
+  await storeLines(table, run, { lines, size_in_bytes: 100, at: Date.now(), part: '0' });
   return run;
 }
 
@@ -107,22 +95,17 @@ export async function aRunWithLog(world: BenchWorld): Promise<BenchRun> {
 export const taskToken = 'T'.repeat(1_024);
 
 /** Starts a run whose command is waiting for its CVM. Returns the run and the CVM's claim. */
-export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
+export async function anOfferedRun(world: BenchWorld): Promise<StartedRun & { claim: Claim }> {
   const { table, executions } = world.stores;
   const run = await aStartedRun(world);
-  await offerRun(
-    table,
-    executions,
-    { run: run.reference, task_token: taskToken },
-    { now: new Date().toISOString(), acceptInSeconds: 300 },
-  );
-  const claim = await readClaim(table, run.reference);
+  await offerRun(table, executions, { run, task_token: taskToken }, { now: new Date().toISOString(), acceptInSeconds: 300 });
+  const claim = await readClaim(table, run);
   if (!claim) throw new Error('The active run has no claim.');
   return { ...run, claim };
 }
 
 /** Starts a run, and lets its CVM accept the run. Returns the run. */
-export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
+export async function anAcceptedRun(world: BenchWorld): Promise<StartedRun> {
   const { table, executions } = world.stores;
   const run = await anOfferedRun(world);
   const report = {
@@ -132,14 +115,14 @@ export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
     command_id: run.claim.run_command_id,
     reason: '',
   };
-  await recordReports(table, executions, { domain, cvmId: run.cvmID, reports: [report], now: byAlice.now });
+  await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports: [report], now: byAlice.now });
   return run;
 }
 
 /** Starts a run and requests that it stops. Returns the run. */
-export async function aStoppingRun(world: BenchWorld): Promise<BenchRun> {
+export async function aStoppingRun(world: BenchWorld): Promise<StartedRun> {
   const { table, executions } = world.stores;
   const run = await anAcceptedRun(world);
-  await stopRun(table, executions, { domain, computationId: run.id, ...byAlice });
+  await stopRun(table, executions, { domain, computationId: run.computation_id, ...byAlice });
   return run;
 }

@@ -70,7 +70,7 @@ const ofKeyedAsset: Case = async ({ stores, domain }) => ({ path: { id: await aK
 
 /** Returns a case with a run that has just ended. */
 const ofEndedRun: Case = async (world) => {
-  const { id, run_id } = await aStartedRun(world);
+  const { computation_id: id, run_id } = await aStartedRun(world);
   await endRunWith(world.stores, world.domain, run_id);
   return { path: { id }, query: { run: run_id } };
 };
@@ -116,7 +116,7 @@ export const endpointCases: Record<RouteName, Record<string, Case>> = {
   },
   'keys/check-key': { '': ofKnown },
   'runs/dry-run': { '': ofKnown },
-  'runs/stop-run': { '': async (world) => ({ path: { id: (await anAcceptedRun(world)).id } }) },
+  'runs/stop-run': { '': async (world) => ({ path: { id: (await anAcceptedRun(world)).computation_id } }) },
   'runs/get-manifest': {
     'as of now': ofKnown,
     'of a run': ofKnownRun,
@@ -210,18 +210,18 @@ export const endpointCases: Record<RouteName, Record<string, Case>> = {
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
     'none, of a registered CVM, written': ofRegistered({}, withoutCertificate),
-    'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
+    'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvm_id } }),
     'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
-    'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvmID } }),
+    'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvm_id } }),
   },
   'cvms/report': {
     acceptance: async (world) => {
-      const { cvmID, run_id, claim } = await anOfferedRun(world);
+      const { cvm_id: cvmID, run_id, claim } = await anOfferedRun(world);
       return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'accepted', command_id: claim.run_command_id }] } };
     },
     'an event': (world) => anEvent(world, 'Running', 'InProgress'),
     'a heartbeat': async (world) => {
-      const { cvmID, run_id } = await anAcceptedRun(world);
+      const { cvm_id: cvmID, run_id } = await anAcceptedRun(world);
       return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
     'a heartbeat of a registered CVM, written': ofRegistered(
@@ -261,7 +261,7 @@ export const endpointCases: Record<RouteName, Record<string, Case>> = {
   'notifications/get-notifications': { '': () => ({}) },
   'notifications/unsubscribe': {},
   'notifications/show-unsubscribe': { '': () => ({ path: { secret: 'any' } }) },
-  'logs/read-logs': { '': async (world) => ({ path: { id: (await aRunWithLog(world)).id } }) },
+  'logs/read-logs': { '': async (world) => ({ path: { id: (await aRunWithLog(world)).computation_id } }) },
   'find/find': {
     'by the name of a computation': async ({ stores, domain }) => {
       const id = await aComputation(stores.table, domain);
@@ -333,6 +333,6 @@ async function eventsOf({ stores, known }: BenchWorld) {
 }
 
 async function anEvent(world: BenchWorld, event_type: string, status: string): Promise<EndpointRequest> {
-  const { cvmID, run_id } = await anAcceptedRun(world);
+  const { cvm_id: cvmID, run_id } = await anAcceptedRun(world);
   return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'event', event_type, status }] } };
 }

@@ -28,16 +28,16 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
       return { key: tokenKey(process, createHash('sha256').update(token).digest('hex')) };
     },
   },
-  'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: taskToken }) },
-  'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: taskToken }) },
-  'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: taskToken }) },
-  'lifecycle/complete-stop': { '': async (world) => (await aStoppingRun(world)).reference },
-  'lifecycle/record-outcome': { '': async (world) => (await anAcceptedRun(world)).reference },
+  'lifecycle/offer-run': { '': async (world) => ({ run: await aStartedRun(world), task_token: taskToken }) },
+  'lifecycle/await-cvm': { '': async (world) => ({ run: await anAcceptedRun(world), task_token: taskToken }) },
+  'lifecycle/deliver-stop': { '': async (world) => ({ run: await aStoppingRun(world), task_token: taskToken }) },
+  'lifecycle/complete-stop': { '': async (world) => await aStoppingRun(world) },
+  'lifecycle/record-outcome': { '': async (world) => await anAcceptedRun(world) },
   'lifecycle/execution-ended': {
     aborted: async (world) => {
-      const { reference } = await aStartedRun(world);
+      const run = await aStartedRun(world);
       return {
-        detail: { name: `run-${reference.run_id}`, status: 'ABORTED', input: JSON.stringify({ action: 'run', ...reference }) },
+        detail: { name: `run-${run.run_id}`, status: 'ABORTED', input: JSON.stringify({ action: 'run', ...run }) },
       };
     },
   },
@@ -45,7 +45,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
   'maintenance/purge': {
     'nothing to do': () => ({}),
     'a computation with a run': async (world) => {
-      const { id, run_id } = await aStartedRun(world);
+      const { computation_id: id, run_id } = await aStartedRun(world);
       await endRunWith(world.stores, world.domain, run_id);
       await deleteComputation(world.stores.table, { domain: world.domain, id, permit: allowed });
       return {};

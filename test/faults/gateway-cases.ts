@@ -37,7 +37,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().report(cvm, [{ type: 'accepted', id: '1', run_id, command_id, reason: '' }]);
     },
     'the end, after two events': async (world) => {
-      const { cvmID, run_id } = await anAcceptedRun(world);
+      const { cvm_id: cvmID, run_id } = await anAcceptedRun(world);
       const event = { type: 'event' as const, run_id, originator: 'agent' as const };
       return () =>
         service().report({ domain: world.domain, cvmId: cvmID }, [
@@ -47,21 +47,21 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
         ]);
     },
     'a heartbeat': async (world) => {
-      const { cvmID, run_id } = await anAcceptedRun(world);
+      const { cvm_id: cvmID, run_id } = await anAcceptedRun(world);
       return () => service().report({ domain: world.domain, cvmId: cvmID }, [{ type: 'heartbeat', run_id }]);
     },
   },
   logState: {
     '': async (world) => {
-      const { reference } = await aRunWithLog(world);
-      return () => service().logState(reference);
+      const run = await aRunWithLog(world);
+      return () => service().logState(run);
     },
   },
   storeLines: {
     '': async (world) => {
-      const { reference } = await aRunWithLog(world);
+      const run = await aRunWithLog(world);
       const lines = [{ time: byAlice.now, level: 'info', message: 'Agent is ready' }];
-      return () => service().storeLines(reference, { lines, size_in_bytes: 100, at: 1, part: '0' });
+      return () => service().storeLines(run, { lines, size_in_bytes: 100, at: 1, part: '0' });
     },
   },
   registration: {
@@ -137,7 +137,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   },
   recordRefusal: {
     'during a run': async (world) => {
-      const { cvmID } = await anAcceptedRun(world);
+      const { cvm_id: cvmID } = await anAcceptedRun(world);
       const refusal = { reason: 'The CVM is registered with another certificate.', peer: '127.0.0.1:1' };
       return () => service().recordRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
     },
@@ -193,12 +193,12 @@ const gateway = 'gateway-1';
 const service = (id = gateway) => openService(testClock({ skipsWaits: true }), id);
 
 async function offered(world: BenchWorld) {
-  const { cvmID, run_id, claim } = await anOfferedRun(world);
+  const { cvm_id: cvmID, run_id, claim } = await anOfferedRun(world);
   return { cvm: { domain: world.domain, cvmId: cvmID }, run_id, command_id: claim.run_command_id };
 }
 
 async function started(world: BenchWorld) {
-  const { id, cvmID, run_id } = await aStartedRun(world);
+  const { computation_id: id, cvm_id: cvmID, run_id } = await aStartedRun(world);
   return { cvm: { domain: world.domain, cvmId: cvmID }, run: { run_id, computation_id: id } };
 }
 

@@ -22,7 +22,6 @@ import {
   aRegisteredCvm,
   aStartedRun,
   aStoppingRun,
-  type BenchRun,
   type BenchWorld,
 } from '../bench/bench-world.ts';
 import {
@@ -35,6 +34,7 @@ import {
   byAlice,
   digestsOf,
   publicKey,
+  type StartedRun,
   type Stores,
 } from '../support/builders-store.ts';
 import type { EndpointRequest } from '../support/http-event.ts';
@@ -96,7 +96,7 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
       by: 'bob',
     }),
   ],
-  ['runs/stop-run', 'stopping already', async (world) => ({ path: { id: (await aStoppingRun(world)).id } })],
+  ['runs/stop-run', 'stopping already', async (world) => ({ path: { id: (await aStoppingRun(world)).computation_id } })],
   ['keys/upload-key', 'the same key', async ({ known }) => ({ path: { id: known.id }, body: { key: publicKey } })],
   [
     'approvals/approve',
@@ -168,7 +168,7 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     'assets/unlink-asset',
     'used by the active run',
     async (world) => {
-      const { id, algorithm } = await anAcceptedRun(world);
+      const { computation_id: id, algorithm } = await anAcceptedRun(world);
       return { path: { id: algorithm, computationID: id } };
     },
   ],
@@ -207,15 +207,15 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
 export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: BenchWorld) => unknown>>> = {
   'lifecycle/offer-run': {
     'with an input that is about to be deleted': async (world) => {
-      const { algorithm, reference } = await aStartedRun(world);
+      const run = await aStartedRun(world);
       const { table } = world.stores;
-      await markForDeletion(table, world.domain, await readAsset(table, world.domain, algorithm), byAlice.now);
-      return { run: reference, task_token: 'token' };
+      await markForDeletion(table, world.domain, await readAsset(table, world.domain, run.algorithm), byAlice.now);
+      return { run, task_token: 'token' };
     },
     'with an input that was deleted while the run started': async (world) => {
-      const { algorithm, reference } = await aStartedRun(world);
-      await removeAtOnce(world, algorithm);
-      return { run: reference, task_token: 'token' };
+      const run = await aStartedRun(world);
+      await removeAtOnce(world, run.algorithm);
+      return { run, task_token: 'token' };
     },
   },
   'lifecycle/record-outcome': {
@@ -224,8 +224,8 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
       const { table, executions } = world.stores;
       const end = { type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' } as const;
       const reports = [{ ...end, id: 'end', run_id: run.run_id }];
-      await recordReports(table, executions, { domain: world.domain, cvmId: run.cvmID, reports, now: byAlice.now });
-      return run.reference;
+      await recordReports(table, executions, { domain: world.domain, cvmId: run.cvm_id, reports, now: byAlice.now });
+      return run;
     },
   },
   'lifecycle/sweep-runs': {
@@ -239,7 +239,7 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
     },
     'a stop whose execution was never started': async (world) => {
       const run = await anAcceptedRun(world);
-      const request = { domain: world.domain, computationId: run.id, ...byAlice };
+      const request = { domain: world.domain, computationId: run.computation_id, ...byAlice };
       await stopRun(world.stores.table, unreachable(world.stores.executions), request).catch(() => undefined);
       return {};
     },
@@ -273,7 +273,7 @@ async function removeAtOnce({ stores, domain }: BenchWorld, id: string): Promise
   await transaction.commit(stores.table);
 }
 
-async function abort({ client, stateMachineArn }: Executions, action: ExecutionAction, { run_id }: BenchRun): Promise<void> {
+async function abort({ client, stateMachineArn }: Executions, action: ExecutionAction, { run_id }: StartedRun): Promise<void> {
   const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${action}-${run_id}`;
   await client.send(new StopExecutionCommand({ executionArn }));
 }

@@ -217,10 +217,14 @@ export async function aReviewedRun(
   return { domain, computation_id: id, run_id, cvm_id, checksum };
 }
 
-/** Starts a run on a CVM that has no other one. Returns the algorithm of its computation too. */
-export async function aRunOnNewCvm(stores: Stores, domain: string): Promise<RunReference & { algorithm: string }> {
+/** A run that was started, with the algorithm of its computation. */
+export interface StartedRun extends RunReference {
+  algorithm: string;
+}
+
+/** Starts a run on a CVM that has no other one. */
+export async function aRunOnNewCvm(stores: Stores, domain: string, cvm_id = `cvm-${randomUUID()}`): Promise<StartedRun> {
   const { id, algorithm } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${randomUUID()}`;
   return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id, algorithm };
 }
 

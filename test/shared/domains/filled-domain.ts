@@ -57,7 +57,12 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await taskCases['maintenance/receive-upload']['an awaited upload']?.(world);
   await recordAgent(world);
   const used = await aStartedRun(world);
-  await unlinkAsset(stores.table, { domain: world.domain, assetId: used.algorithm, computationId: used.id, ...byAlice });
+  await unlinkAsset(stores.table, {
+    domain: world.domain,
+    assetId: used.algorithm,
+    computationId: used.computation_id,
+    ...byAlice,
+  });
   const asset = await readAssetToChange(stores.table, world.domain, used.algorithm);
   await markForDeletion(stores.table, world.domain, asset, byAlice.now);
   for (const list of [rowLists.assets(world.domain), rowLists.ownedComputations(world.domain, 'alice')]) {
@@ -84,7 +89,7 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
 
 async function recordAgent(world: BenchWorld): Promise<void> {
   const { table } = world.stores;
-  const { run_id, id: computation_id } = await aStartedRun(world);
+  const { run_id, computation_id } = await aStartedRun(world);
   const cvm = { domain: world.domain, cvmId: await aRegisteredCvm(table, world.domain) };
   const commandStream = { gateway: 'gateway-1', stream: 'stream-1' };
   await setCommandStream(table, cvm, { commandStream, instead: undefined, now: byAlice.now });
