@@ -24,10 +24,7 @@ interface Locked {
   dependencies?: Record<string, string>;
 }
 
-interface Manifest {
-  version: string;
-  license: string;
-  dependencies?: Record<string, string>;
+interface Manifest extends Omit<Locked, 'integrity'> {
   optionalDependencies?: Record<string, string>;
 }
 

@@ -30,7 +30,7 @@ export class StageBus extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, streamArn: string) {
     super(scope, id);
     const bus = new EventBus(this, 'Bus', {
-      eventBusName: busName(stage),
+      eventBusName: nameIn(stage, 'events'),
       description: `The events of the computations of ${stage.name}`,
     });
     const undelivered = new DeadLetterQueue(this, 'Undelivered', undeliveredEventsName(stage));
@@ -87,10 +87,6 @@ export class StageBus extends Construct {
   private output(name: string, value: string): void {
     new CfnOutput(Stack.of(this), name, { value });
   }
-}
-
-function busName(stage: Stage): string {
-  return nameIn(stage, 'events');
 }
 
 /** Returns the name of the queue of events that the pipe could not deliver to the event bus. */

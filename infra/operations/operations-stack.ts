@@ -35,11 +35,6 @@ export class OperationsStack extends StageStack {
   }
 }
 
-interface Subscriber {
-  subscriptionType: string;
-  address: string;
-}
-
 /**
  * The stack of a budget, which notifies when a stage has cost 80 % of the budget this month, or will exceed the budget by AWS's
  * forecast. The budget has a stack of its own, because an organisation may deny budgets.
@@ -48,7 +43,7 @@ export class BudgetStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, dollars }: { stage: Stage; dollars: number }) {
     super(scope, id, stage, 'Computation management: budget');
     const [topic] = targetsOf(stage).flatMap((target) => ('topicArn' in target ? [target.topicArn] : [])); // a notification has at most one
-    const subscribers: Subscriber[] = [
+    const subscribers: CfnBudget.SubscriberProperty[] = [
       ...targetsOf(stage).flatMap((target) => ('email' in target ? [{ subscriptionType: 'EMAIL', address: target.email }] : [])),
       ...(topic ? [{ subscriptionType: 'SNS', address: topic }] : []),
     ];
@@ -66,13 +61,10 @@ export class BudgetStack extends StageStack {
       },
       ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),
     });
-    if (subscribers.length === 0 && targetsOf(stage).length > 0) this.warnOfSilence(stage);
-  }
-
-  private warnOfSilence({ name }: Stage): void {
+    if (subscribers.length > 0 || targetsOf(stage).length === 0) return;
     Annotations.of(this).addWarningV2(
       'computations:silent-budget',
-      `The budget of the stage ${name} notifies nobody: AWS Budgets cannot call a webhook. Add an e-mail address or a topic to ` +
+      `The budget of the stage ${stage.name} notifies nobody: AWS Budgets cannot call a webhook. Add an e-mail address or a topic to ` +
         'alarmTargets of the stage in infra/stages/stages.ts.',
     );
   }
@@ -82,7 +74,7 @@ export class BudgetStack extends StageStack {
  * Returns the name of the budget, which depends on the subscribers. CloudFormation replaces a budget with other subscribers, and
  * makes the new budget before it deletes the old one.
  */
-function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
+function nameFor(stage: Stage, subscribers: readonly CfnBudget.SubscriberProperty[]): string {
   if (subscribers.length === 0) return nameIn(stage, 'month');
   return nameIn(stage, `month-${createHash('sha256').update(JSON.stringify(subscribers)).digest('hex').slice(0, 8)}`);
 }

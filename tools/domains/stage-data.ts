@@ -13,12 +13,11 @@ import type { Closing, DomainStorage } from '../../shared/domains/remove-domain.
 
 /** The resources of a deployed stage that the commands of operators need. */
 export interface StageResources {
-  apiUrl: string;
   tableName: string;
   bucketName: string;
   stateMachineArn: string;
-  /** The identifiers of the user pool and its client. Undefined if the stage has an external issuer. */
-  userPool: { id: string; clientId: string } | undefined;
+  /** The identifier of the user pool. Undefined if the stage has an external issuer. */
+  userPoolId: string | undefined;
 }
 
 /**
@@ -27,13 +26,11 @@ export interface StageResources {
  */
 export async function resourcesOf(stage: Stage): Promise<StageResources> {
   const [state, service] = await Promise.all([outputsOf(stage, 'state'), outputsOf(stage, 'service')]);
-  const own = () => ({ id: state('UsersPoolId'), clientId: state('UsersClientId') });
   return {
-    apiUrl: service('ApiUrl'),
     tableName: state('TableName'),
     bucketName: state('ContentBucketName'),
     stateMachineArn: service('StateMachineArn'),
-    userPool: stage.issuer ? undefined : (stage.existing?.userPool ?? own()),
+    userPoolId: stage.issuer ? undefined : (stage.existing?.userPool?.id ?? state('UsersPoolId')),
   };
 }
 
@@ -95,7 +92,7 @@ export function openStageData(
     table,
     content: { client: s3, bucket: resources.bucketName, deadline: table.deadline },
     executions: { client: new SFNClient(at), stateMachineArn: resources.stateMachineArn },
-    users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
+    users: resources.userPoolId === undefined ? undefined : new PoolUsers(cognito, resources.userPoolId),
     close: async (domain, fromNow) => {
       const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
