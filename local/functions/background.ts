@@ -4,7 +4,7 @@ import { listOfEntry } from 'computation-management-counted-list';
 import type { InvokeFunction } from './local-functions.ts';
 import { type Clock, systemClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 import { isWaitingEntry } from '../../shared/history/index.ts';
-import { rowAt } from '../../shared/table/keys.ts';
+import { type AnyKey, rowAt } from '../../shared/table/keys.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 
 /** An invoker of functions that does not make the caller wait. */
@@ -59,9 +59,7 @@ export function startBackground(invoke: InvokeFunction, clock: TimerClock): Back
           isRunning = false;
         });
       };
-      const schedule = () => {
-        cancels.set(name, clock.setTimer(minutes * 60_000, turn));
-      };
+      const schedule = () => cancels.set(name, clock.setTimer(minutes * 60_000, turn));
       schedule();
     },
     stop: async () => {
@@ -125,11 +123,6 @@ const batchingInMilliseconds = 1_000;
 /** The time in milliseconds that rows with names wait at most: a person may look for them, or for what waits, right away. */
 const batchingOfNamesInMilliseconds = 200;
 
-interface Key {
-  pk: string;
-  sk: string;
-}
-
 /** The most keys in one call of the function that follows the table's stream. AWS has the same limit. */
 const mostNames = 1_000;
 /**
@@ -144,7 +137,7 @@ export interface Follower {
   /** Ends the calls, and waits for those at work. */
   stop: () => Promise<void>;
   /** Has a row followed as if it had changed, for which nothing is known to be followed. */
-  follow: (row: Key) => void;
+  follow: (row: AnyKey) => void;
   /** Returns the time in milliseconds since 1970 until which all changes of rows with names have been followed. */
   followedUntil: () => number;
 }
@@ -159,13 +152,13 @@ export function followTable(
   invoke: InvokeFunction,
   clock: Clock = systemClock,
 ): Follower {
-  const waiting = new Map<string, Map<string, Key>>();
+  const waiting = new Map<string, Map<string, AnyKey>>();
   const running = new Map<string, Promise<unknown>>();
   /** The times of the oldest changes that wait and that are being followed, by the name of their batch. */
   const oldest = new Map<string, number>();
   const oldestRunning = new Map<string, number>();
   let isStopped = false;
-  const start = (what: string, batch: [string, Key][]) => {
+  const start = (what: string, batch: [string, AnyKey][]) => {
     const Records = batch.map(([, { pk, sk }]) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }));
     // The schedule folds a list that is not folded now. Nothing else would index a name, before it changes again.
     const next = attempts.includes(what) && attempts[attempts.indexOf(what) + 1];
@@ -192,8 +185,8 @@ export function followTable(
       start(what, batch);
     }
   };
-  const add = (what: string, name: string, key: Key, since = clock.now()) => {
-    waiting.set(what, (waiting.get(what) ?? new Map<string, Key>()).set(name, key));
+  const add = (what: string, name: string, key: AnyKey, since = clock.now()) => {
+    waiting.set(what, (waiting.get(what) ?? new Map<string, AnyKey>()).set(name, key));
     oldest.set(what, Math.min(since, oldest.get(what) ?? since));
   };
   const timers = [
@@ -247,7 +240,7 @@ export function followLog(document: Pick<TableClient, 'middlewareStack'>, invoke
 }
 
 /** Calls `follow` with the keys that each transaction of a client has written. @param name under which the client knows the follower */
-function onTransaction(document: Pick<TableClient, 'middlewareStack'>, name: string, follow: (keys: Key[]) => void): void {
+function onTransaction(document: Pick<TableClient, 'middlewareStack'>, name: string, follow: (keys: AnyKey[]) => void): void {
   document.middlewareStack.add(
     (next, { commandName }) =>
       async (call) => {
@@ -260,7 +253,7 @@ function onTransaction(document: Pick<TableClient, 'middlewareStack'>, name: str
 }
 
 /** Returns the keys of the rows that a transaction writes. */
-export function keysIn({ TransactItems = [] }: TransactWriteCommandInput): Key[] {
+export function keysIn({ TransactItems = [] }: TransactWriteCommandInput): AnyKey[] {
   return TransactItems.flatMap(({ Put, Update, Delete }) => {
     const key = Put?.Item ?? Update?.Key ?? Delete?.Key;
     return key ? [{ pk: String(key['pk']), sk: String(key['sk']) }] : [];

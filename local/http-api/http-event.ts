@@ -1,19 +1,14 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { answersHead } from '../../shared/http/route.ts';
+import { answersHead, type Served } from '../../shared/http/route.ts';
 
 /** The fields of a route of the API that the local HTTP API uses. */
-export interface ApiRoute {
-  /** The name of the route's function: its path below functions/. */
-  name: string;
-  method: string;
+export interface ApiRoute extends Served {
   /** The path of the route as API Gateway writes it: `/{domainID}/computations`. */
   path: string;
   /** The access that the route requires. Absent on a public route, which takes no token. */
   access?: unknown;
-  takesKey?: false;
-  changes?: true;
 }
 
 interface Match<Route extends ApiRoute> {

@@ -1,6 +1,5 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
-import { type Definition, type TaskInput, type Invoke, runTask, type TaskTokens } from './tasks.ts';
-import type { TimerClock } from '../../shared/runtime/deadline.ts';
+import { type Definition, type TaskInput, runTask, type TaskServices } from './tasks.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED';
 
@@ -19,13 +18,10 @@ export interface Execution {
 }
 
 /** The objects that all executions of the state machine share. */
-export interface ExecutionServices {
+export interface ExecutionServices extends Omit<TaskServices, 'executionOver'> {
   definition: Definition;
   /** The interpreter of the state machine's definition. */
   machine: StateMachine;
-  invoke: Invoke;
-  tokens: TaskTokens;
-  clock: TimerClock;
   onEnd: (execution: Execution) => void;
 }
 

@@ -79,12 +79,8 @@ export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey
 /** Returns whether an endpoint takes an Idempotency-Key. */
 export const takesKey = ({ method, takesKey }: Served): boolean => method !== 'GET' && takesKey !== false;
 
-interface Served {
-  name: string;
-  method: string;
-  takesKey?: false;
-  changes?: true;
-}
+/** The fields of an endpoint that decide which methods its function answers. */
+export type Served = Pick<Route, 'name' | 'takesKey' | 'changes'> & { method: string };
 
 /**
  * Returns whether a function is subject to the limit on the changes of a domain and to the closing of a domain that is removed.

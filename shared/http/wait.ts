@@ -1,5 +1,5 @@
 import { environment } from '../runtime/environment.ts';
-import { clockOf, longestWaitOf, type Invocation, steadyTimeOf, type Clock } from '../runtime/deadline.ts';
+import { clockOf, longestWaitOf, type Invocation, steadyTimeOf, type Clock, untilAborted } from '../runtime/deadline.ts';
 import { type Table, queryBetween } from '../table/table.ts';
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { emitMetric, log } from '../runtime/log.ts';
@@ -77,14 +77,8 @@ export const isOver = ({ clock, endsAt, draining }: Wait): boolean => steadyTime
 
 /** Pauses a held request for a second, or until its wait ends. */
 async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
-  const drained = Promise.withResolvers<undefined>();
-  const wake = () => drained.resolve(undefined);
-  draining?.addEventListener('abort', wake, { once: true });
-  try {
-    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained.promise]);
-  } finally {
-    draining?.removeEventListener('abort', wake);
-  }
+  const second = clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock)));
+  await (draining ? untilAborted(second, draining).catch(() => undefined) : second);
 }
 
 /**

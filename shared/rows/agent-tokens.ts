@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { truncate } from '../runtime/errors.ts';
 import { assertClaimed } from './claim.ts';
 import type { CvmReference } from './cvm.ts';
-import { isActive, type Run } from './run.ts';
+import { isActive, type OfRun, type Run } from './run.ts';
 import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
@@ -103,10 +103,7 @@ export async function recordToken(
   });
 }
 
-export interface RunOnProcess extends Process {
-  computation_id: string;
-  run_id: string;
-}
+export type RunOnProcess = Process & OfRun;
 
 const processOfRun = v.object({
   domain: v.string(),

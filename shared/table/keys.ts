@@ -365,11 +365,7 @@ export const runKeys = {
  */
 const pendingShardCount = 4;
 
-interface CommandedRun {
-  domain: string;
-  cvm_id: string;
-  run_id: string;
-}
+type CommandedRun = Record<'domain' | 'cvm_id' | 'run_id', string>;
 
 /**
  * Keys of what is stored for a CVM: its registration, its claim, its commands and its agent. Claims of all domains share

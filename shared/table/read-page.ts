@@ -20,7 +20,7 @@ export async function readPage(table: Table, list: RowList, request: PageRequest
   const isReadAhead = list.name === list.rows.pk && isFirstPage(request);
   const [{ numbers, total }, ahead] = await Promise.all([
     openList(table, list).page(request),
-    isReadAhead ? readRowsAhead(table, list, request) : noRows,
+    isReadAhead ? rowsAhead.share(table, nameOf(list, request), () => readRowsAhead(table, list, request)) : noRows,
   ]);
   if (isReadAhead) rememberPage(table, list, request, numbers);
   const isMatch = (row: Item) => matches(list, request, row);
@@ -58,11 +58,7 @@ const nameOf = ({ name }: RowList, { state = '', offset, limit }: PageRequest) =
 
 const rowsAhead = new SharedReads<readonly Item[]>();
 
-function readRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<readonly Item[]> {
-  return rowsAhead.share(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
-}
-
-async function queryRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<Item[]> {
+async function readRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<Item[]> {
   const { limit, offset, state } = request;
   const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
   if (state === undefined) return newest(offset + limit);
