@@ -17,6 +17,9 @@ import {
 export type TdxCollateral = Record<'root_ca_crl' | 'pck_crl' | Document | `${Document}_${'issuer_chain' | 'signature'}`, string>;
 type Document = 'tcb_info' | 'qe_identity';
 
+/** Collateral with the certificate of the issuer of `pck_crl`, which quotes have too: without a quote, the list is verified by it. */
+export type WholeCollateral = TdxCollateral & Record<'pck_crl_issuer_chain', string>;
+
 /**
  * A set of least security versions from a document of Intel, with the status and advisories of a platform that reaches these
  * versions.

@@ -4,7 +4,7 @@ import { isJson, parseSnpJson } from './coco-evidence.ts';
 import { parseSnpMessage, parseVtpmMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
-import type { TdxCollateral } from './tdx-collateral.ts';
+import type { WholeCollateral } from './tdx-collateral.ts';
 import { Checks, type Unhashed, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
@@ -28,7 +28,7 @@ export const verifiersUpTo = (roots: TestRoots) => ({
 export const { verifyToken, verifySnpReport, verifyTdxQuote } = verifiersUpTo(undefined);
 
 /** Verifies Intel's collateral of a family of machines as `verifyCollateral` in verify-tdx.ts does, which is loaded for it. */
-export const verifyCollateral = async (collateral: TdxCollateral, now: Date) =>
+export const verifyCollateral = async (collateral: WholeCollateral, now: Date) =>
   (await import('./verify-tdx.ts')).verifyCollateral(collateral, now);
 
 /** Returns the certificates for SNP that come with the evidence in an attestation token, unverified. None if it cannot be read. */

@@ -31,10 +31,10 @@ import {
   type EnclaveIdentity,
   type Level,
   readDocuments,
-  type TdxCollateral,
   type TcbInfo,
   validityOf,
   type VerifiedCollateral,
+  type WholeCollateral,
 } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
 import { Checks, type Unhashed, unproven } from './verdict.ts';
@@ -111,22 +111,23 @@ export async function verifyTdx(
 }
 
 /**
- * Verifies the collateral of a family of machines without a quote: Intel's documents, and the revocation lists as far as the collateral has
- * the certificate of their issuer.
+ * Verifies the collateral of a family of machines without a quote: Intel's documents, both revocation lists, and that no list revokes the
+ * certificates by which they are signed.
  * @returns the family, the authority whose revocation list it has, and the time at which its first part runs out
  * @throws Refusal with what does not hold
  */
-export async function verifyCollateral(collateral: TdxCollateral, now: Date) {
+export async function verifyCollateral(collateral: WholeCollateral, now: Date) {
   const roots = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
-  const verified = await readDocuments(collateral, roots, now);
-  const [root] = roots;
-  if (root) await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, verified.signers, now);
-  const validity = validityOf(collateral);
-  const { authority, expires } = validity;
-  const isOfPlatforms = /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority);
-  demand(isOfPlatforms, `pck_crl is of ${quote(authority)}, not of an authority for platforms`);
-  demand(now <= expires, `it is not up to date: it was valid until ${expires.toISOString()}`);
-  return validity;
+  const { signers } = await readDocuments(collateral, roots, now);
+  const [authority] = parseCertificates(new TextEncoder().encode(collateral.pck_crl_issuer_chain));
+  demand(authority !== undefined, 'pck_crl has no certificate of its issuer');
+  const root = await checkChain([authority], roots);
+  const isOfPlatforms = /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority.commonName);
+  demand(isOfPlatforms, `pck_crl is of ${quote(authority.commonName)}, not of an authority for platforms`);
+  checkValidity([authority, root], now);
+  await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), authority, [], now);
+  await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, [authority, ...signers], now);
+  return validityOf(collateral);
 }
 
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];

@@ -18,7 +18,8 @@ Each start of a run with an attestation policy uses what is there then.
   --stage STAGE  on AWS, with the credentials of the environment
   --data DIR     in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.`;
 
-const collateral = v.pipe(v.string(), v.parseJson(), v.object(v.entriesFromList(collateralMembers, v.string())));
+const members = ['pck_crl_issuer_chain', ...collateralMembers] as const;
+const collateral = v.pipe(v.string(), v.parseJson(), v.object(v.entriesFromList(members, v.string())));
 
 type Document = Parameters<typeof addCollateral>[1];
 

@@ -37,6 +37,15 @@ it('adds certificates and collateral that hold, which the service then reads, an
   expect((await readCollateral(embedded.table)).certificates).toHaveLength(3);
 
   const text = readFileSync(vector('tdx.collateral.json'), 'utf8');
+  const members = JSON.parse(text) as Record<string, string>;
+  const having = (change: Record<string, string | undefined>) => JSON.stringify({ ...members, ...change });
+  const flipped = (hex = '', at = 0) => {
+    const bytes = Buffer.from(hex, 'hex');
+    const place = at < 0 ? bytes.length + at : at;
+    bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place);
+    return bytes.toString('hex');
+  };
+  const altered = Buffer.from(flipped(new X509Certificate(members['pck_crl_issuer_chain'] ?? '').raw.toString('hex'), -1), 'hex');
   const key = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   const wrong: [content: string | Buffer, why: string][] = [
     [readFileSync('packages/simulated-cvm/test-root.pem'), 'no trusted root issued the certificate'],
@@ -54,10 +63,13 @@ it('adds certificates and collateral that hold, which the service then reads, an
     [readFileSync(vector('snp-milan.altered-vcek.der')), 'is not signed by'],
     [text.replace('"tcb_info": "{', '"tcb_info": "'), 'is not signed by Intel'],
     [text.replace('issueDate', 'issueDat_'), 'is not signed by Intel'],
-    [
-      JSON.stringify({ ...(JSON.parse(text) as object), pck_crl: (JSON.parse(text) as Record<string, string>)['root_ca_crl'] }),
-      'not of an authority for platforms',
-    ],
+    [having({ pck_crl: members['root_ca_crl'] }), 'the revocation list of "Intel SGX PCK P'],
+    [having({ pck_crl: flipped(members['pck_crl'], -1) }), 'the revocation list of "Intel SGX PCK P'],
+    [having({ pck_crl: flipped(members['pck_crl'], 100) }), 'the revocation list of "Intel SGX PCK P'],
+    [having({ root_ca_crl: flipped(members['root_ca_crl'], -1) }), 'the revocation list of "Intel SGX Root CA" is not signed by'],
+    [having({ pck_crl_issuer_chain: members['tcb_info_issuer_chain'] }), 'not of an authority for platforms'],
+    [having({ pck_crl_issuer_chain: pemOf(altered) }), 'is not signed by "Intel SGX Root CA"'],
+    [having({ pck_crl_issuer_chain: undefined }), 'neither a certificate of AMD nor collateral of Intel'],
     [readFileSync(vector('README.md')), 'neither a certificate of AMD nor collateral of Intel'],
     [readFileSync(vector('tdx-outdated.collateral.json')), 'not up to date'],
   ];
