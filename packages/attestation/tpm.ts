@@ -98,8 +98,8 @@ export interface SignedQuote {
 export async function checkQuote({ message, signature }: SignedQuote, { n, e }: RsaKey): Promise<string> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('jwk', { kty: 'RSA', n, e }, algorithm, false, ['verify']);
-  demand(await crypto.subtle.verify(algorithm, key, signature, message), 'it is not by the key that the report names');
-  return 'it is by the key that the report names';
+  demand(await crypto.subtle.verify(algorithm, key, signature, message), 'it is not by the attestation key');
+  return 'it is by the attestation key';
 }
 
 /** Returns the nonce of a quote, which its TPM got with the request. @throws Refusal if the quote cannot be read */

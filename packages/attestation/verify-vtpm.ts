@@ -1,7 +1,7 @@
 import { sha3_512 } from '@noble/hashes/sha3.js';
 import { type AzureEvidence, parseAzureEvidence } from './azure-report.ts';
 import { type Bytes, concatenate, demand, isEqual, sha, toHex } from './evidence-bytes.ts';
-import { boundValues, checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
+import { boundValues, checkReportData, nothingToCompare, type TestRoots, type VerifyOptions } from './options.ts';
 import { parseVtpmMessage } from './snp-message.ts';
 import type { SnpTcb } from './snp-report.ts';
 import { checkPcrs, checkQuote, nonceOfQuote, parseQuotingKey, parseTpmSignature, type RsaKey, type SignedQuote } from './tpm.ts';
@@ -33,11 +33,8 @@ export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roo
   };
   const hardware = await verifySnp(parsed.report, parsed.certificates, options, roots, checkData);
   const read = () => ({ message: parsed.quote, signature: parseTpmSignature(parsed.signature), pcrs: parsed.pcrs });
-  const readKey = () => {
-    demand(options.boundTo !== null, 'without a certificate or a nonce, nothing links this key to the report');
-    return parseQuotingKey(parsed.key);
-  };
-  return withQuote({ ...hardware, platform }, { key: readKey, quote: read }, options);
+  const key = () => parseQuotingKey(parsed.key);
+  return withQuote({ ...hardware, platform }, { key, quote: read, canBeNamed: options.boundTo !== null }, options);
 }
 
 /**
@@ -57,7 +54,8 @@ export async function verifyAzure(evidence: Bytes, options: VerifyOptions, roots
   const verdict = await (hardware.platform === 'az-snp-vtpm'
     ? verifySnp(hardware.evidence, hardware.certificates, options, roots, checkData)
     : (await import('./verify-tdx.ts')).verifyTdx(hardware.evidence, options, roots, checkData));
-  return withQuote<SnpTcb | TdxTcb>({ ...verdict, platform: hardware.platform }, { key: () => key, quote: () => quote }, options);
+  const given = { key: () => key, quote: () => quote, canBeNamed: true };
+  return withQuote<SnpTcb | TdxTcb>({ ...verdict, platform: hardware.platform }, given, options);
 }
 
 async function checkRuntimeData(data: Bytes, evidence: AzureEvidence, { boundTo }: VerifyOptions): Promise<string> {
@@ -68,17 +66,26 @@ async function checkRuntimeData(data: Bytes, evidence: AzureEvidence, { boundTo 
   return 'it is the hash of the runtime data';
 }
 
-/** Adds to the verdict on a hardware's report those on the quote of the TPM whose key the report names. */
+/**
+ * Adds to the verdict on a hardware's report those on the quote of the TPM whose key the report names.
+ * @param given.canBeNamed false if nobody can tell whether the report names the key: then the quote is checked, and proves no PCRs
+ */
 async function withQuote<Tcb>(
   hardware: Unhashed<Tcb>,
-  { key: readKey, quote: read }: { key: () => RsaKey; quote: () => SignedQuote },
+  given: { key: () => RsaKey; quote: () => SignedQuote; canBeNamed: boolean },
   { boundTo }: VerifyOptions,
 ): Promise<Unhashed<Tcb>> {
   const checks = new Checks(links);
-  const key = await checks.produce('attestation_key', () => [readKey(), 'it signs quotes of its TPM alone']);
-  if (key !== undefined) {
+  let key: RsaKey | undefined;
+  await checks.run('attestation_key', () => {
+    key = given.key();
+    demand(given.canBeNamed, nothingToCompare);
+    return 'it signs quotes of its TPM alone';
+  });
+  const signer = key;
+  if (signer !== undefined) {
     let quote: SignedQuote | undefined;
-    await checks.run('quote', () => checkQuote((quote = read()), key));
+    await checks.run('quote', () => checkQuote((quote = given.quote()), signer));
     const present = quote;
     if (present !== undefined) {
       await checks.run('quote_nonce', () => checkQuoteNonce(nonceOfQuote(present), boundTo));

@@ -30,8 +30,8 @@ export interface StandInAgent {
 }
 
 interface Options {
-  /** Returns the token for a nonce, or throws: the agent has no evidence. */
-  attest?: (nonce: Buffer) => Uint8Array;
+  /** Returns the token of a type for a nonce, or throws: the agent has no such evidence. */
+  attest?: (nonce: Buffer, type: number) => Uint8Array;
   /** The public key of all parties, as base64 of its SubjectPublicKeyInfo. */
   userKey: string;
   result?: Buffer;
@@ -97,10 +97,10 @@ export async function startStandInAgent(options: Options): Promise<StandInAgent>
       for (let at = 0; at < result.length; at += 1024) stream.write({ file: result.subarray(at, at + 1024) });
       stream.end();
     },
-    Attestation: (stream: ServerWritableStream<{ teeNonce: Buffer }, object>) => {
+    Attestation: (stream: ServerWritableStream<{ teeNonce: Buffer; type?: number }, object>) => {
       received.nonces.push(stream.request.teeNonce);
       try {
-        stream.write({ file: Buffer.from(options.attest?.(stream.request.teeNonce) ?? []) });
+        stream.write({ file: Buffer.from(options.attest?.(stream.request.teeNonce, stream.request.type ?? 0) ?? []) });
         stream.end();
       } catch (error) {
         stream.emit('error', { code: status.UNKNOWN, details: String(error) });

@@ -175,7 +175,7 @@ export async function freshVerdict(
   const policy = configuration.attestation_policy;
   const said = `${run.id} ${canonicalDigest(manifest)} ${randomBytes(32).toString('hex')}`;
   const nonce = createHash('sha512').update(said).digest();
-  const token = await tokenOf(agent, policy?.platforms ?? ['snp', 'snp-vtpm', 'tdx'], nonce).catch(noEvidence);
+  const token = await tokenOf(agent, policy?.platforms ?? ['snp', 'snp-vtpm', 'tdx', 'az-snp-vtpm'], nonce).catch(noEvidence);
   const { verifyToken } = await verifierFor(options);
   const judged = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
   const verdict = await withManifest(judged, manifest, policy?.allow_used_guest ?? false);

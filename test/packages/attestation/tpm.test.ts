@@ -18,7 +18,7 @@ describe('structures of a TPM', () => {
   const quote = { message: bytes(vector.quote), signature: parseTpmSignature(bytes(vector.sig)), pcrs };
 
   it('are those of the reference implementation', async () => {
-    expect(await checkQuote(quote, key)).toContain('by the key');
+    expect(await checkQuote(quote, key)).toContain('by the attestation key');
     expect(await checkPcrs(quote)).toContain('that the quote is of');
     expect([...nonceOfQuote(quote)]).toEqual([...sha256('abc')]);
     const manifest = createHash('sha3-256').update('{}').digest();

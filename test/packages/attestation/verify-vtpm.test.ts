@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { checkPolicy } from 'computation-management-attestation';
+import { checkPolicy, nothingToCompare } from 'computation-management-attestation';
 import { describe, expect, it } from 'vitest';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
@@ -74,7 +74,21 @@ describe('evidence of an SNP guest with a vTPM', () => {
     for (const boundTo of [{ certificate: 'another' }, { nonce: randomBytes(64) }]) {
       expect(await failingWith(boundTo)).toEqual(['report_data', 'quote_nonce']);
     }
-    expect(await failingWith(null)).toEqual(['report_data', 'attestation_key']); // anyone can attach a key to a report
+    expect(await failingWith(null)).toEqual(['report_data', 'attestation_key', 'quote_nonce']); // anyone can attach a key to a report
+  });
+
+  it('without a nonce lacks nothing but a nonce if its quote holds, and is refused for its quote if not', async () => {
+    const failed = async (change?: VtpmChange) => {
+      const { evidence, options } = forgeSnpVtpm(change);
+      const verdict = await verdictOf('SNP-vTPM', { evidence, options: { ...options, boundTo: null } });
+      expect([verdict.verdict, verdict.measurement, verdict.pcrs]).toEqual(['refused', 'ab'.repeat(48), null]);
+      return verdict.checks.filter(({ passed, detail }) => !passed && detail !== nothingToCompare).map(({ name }) => name);
+    };
+    expect(await failed()).toEqual([]);
+    expect(await failed({ signature: flip(9) })).toEqual(['quote']);
+    expect(await failed({ otherArea: areaOf(anotherKey) })).toEqual(['quote']);
+    expect(await failed({ toldPcrs: (pcrs) => pcrs.set(4, Buffer.alloc(32, 9)) })).toEqual(['pcrs']);
+    expect(await failed({ area: without(1 << 16) })).toEqual(['attestation_key', 'quote', 'quote_nonce', 'pcrs']);
   });
 
   it('is judged by the PCRs of a policy', async () => {

@@ -8,8 +8,9 @@ import { AgentConnection } from '../../../packages/cms/agent/agent-connection.ts
 import { freshVerdict } from '../../../packages/cms/agent/right-agent.ts';
 import { startStandInAgent } from '../../support/stand-in-agent.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
-import { coseOf, forgeSnp } from '../attestation/forge-snp.ts';
-import { forgeSnpVtpm, type VtpmChange } from '../attestation/forge-vtpm.ts';
+import { certificate, coseOf, forgeSnp } from '../attestation/forge-snp.ts';
+import { forgeAzure, forgeSnpVtpm, type VtpmChange } from '../attestation/forge-vtpm.ts';
+import { cmsIn } from './fake-terminal.ts';
 
 const user_key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
 const hash = Array.from({ length: 32 }, () => 7);
@@ -23,6 +24,24 @@ const manifest = {
 };
 const policy = { ...strictPolicy, platforms: ['snp-vtpm' as const], measurements: ['ab'.repeat(48)] };
 
+/** Asks an agent for fresh evidence with a policy or without, by the root of the test keys. */
+async function freshEvidenceOf(
+  attest: (nonce: Buffer, type: number) => Uint8Array,
+  attestation_policy: (typeof policy & { allow_used_guest: boolean }) | null,
+) {
+  const agent = await startStandInAgent({ userKey: user_key, attest, withTls: false });
+  const root = join(temporaryFolder(), 'root.pem');
+  writeFileSync(root, forgeSnp().options.roots?.[0] ?? '');
+  const connection = await AgentConnection.open({ address: agent.address, signal: new AbortController().signal });
+  onTestFinished(() => {
+    connection.close();
+    agent.stop();
+  });
+  const configuration = { attestation_policy };
+  const known = { run: { id: 'r1' }, manifest, configuration, isApproved: true } as unknown as Parameters<typeof freshVerdict>[1];
+  return await freshVerdict(connection, known, { root: [root] });
+}
+
 /** Asks an agent with a vTPM whose PCR 16 has a value for fresh evidence, as `cms send` does. */
 async function verdictOf(
   pcr: string,
@@ -33,19 +52,7 @@ async function verdictOf(
     const { evidence } = forgeSnpVtpm({ bound: nonce, nonce: nonce.subarray(0, 32), pcrs, ...change });
     return coseOf({ platform_type: 'SNP-vTPM', raw_report: evidence });
   };
-  const agent = await startStandInAgent({ userKey: user_key, attest, withTls: false });
-  const folder = mkdtempSync(join(tmpdir(), 'vtpm-'));
-  const root = join(folder, 'root.pem');
-  writeFileSync(root, forgeSnp().options.roots?.[0] ?? '');
-  const connection = await AgentConnection.open({ address: agent.address, signal: new AbortController().signal });
-  onTestFinished(() => {
-    connection.close();
-    agent.stop();
-    rmSync(folder, { recursive: true });
-  });
-  const configuration = { attestation_policy: { ...policy, allow_used_guest } };
-  const known = { run: { id: 'r1' }, manifest, configuration, isApproved: true } as unknown as Parameters<typeof freshVerdict>[1];
-  const { verdict, checks } = await freshVerdict(connection, known, { root: [root] });
+  const { verdict, checks } = await freshEvidenceOf(attest, { ...policy, allow_used_guest });
   const manifestCheck = verdict.checks.find(({ name }) => name === 'manifest');
   return {
     failed: [...verdict.checks, ...checks].filter(({ passed }) => !passed).map(({ name }) => name),
@@ -53,7 +60,47 @@ async function verdictOf(
   };
 }
 
+/** Makes a folder that is there until the test ends. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vtpm-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+it('saved evidence of an agent with a vTPM is genuine, bound to nothing without a nonce, and refused with an altered quote', async () => {
+  const folder = temporaryFolder();
+  const write = (name: string, content: Uint8Array | string) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const token = ({ evidence }: { evidence: Buffer }) => coseOf({ platform_type: 'SNP-vTPM', raw_report: evidence });
+  const root = write('root.pem', forgeSnp().options.roots?.[0] ?? '');
+  const saved = write('saved', token(forgeSnpVtpm()));
+  const altered = write('altered', token(forgeSnpVtpm({ signature: (bytes) => bytes.writeUInt8(bytes.readUInt8(9) ^ 1, 9) })));
+  const cms = cmsIn(folder);
+  const attest = async (file: string) => await cms('attest', file, '--root', root);
+  expect(await attest(saved)).toMatchObject({
+    exitCode: 14,
+    stdout: expect.stringMatching(/genuine, bound to nothing: snp-vtpm, measurement (ab){48}/),
+  });
+  expect(await attest(altered)).toMatchObject({ exitCode: 12, stdout: expect.stringMatching(/FAILED +quote: /) });
+  const bound = await cms('attest', saved, '--root', root, '--bound-to', write('cvm.pem', certificate));
+  expect(bound).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('verified: snp-vtpm') });
+});
+
 describe('fresh evidence of an agent with a vTPM', () => {
+  it('is asked of every platform where no policy names one, last of all of Azure', async () => {
+    const asked: number[] = [];
+    const { verdict } = await freshEvidenceOf((nonce, type) => {
+      asked.push(type);
+      if (type !== 3) throw new Error('there is no such device');
+      return coseOf({ platform_type: 'Azure', raw_report: forgeAzure({ nonce }).evidence });
+    }, null);
+    expect(asked).toEqual([0, 2, 4, 3]); // SNP, vTPM, TDX, Azure
+    const checks = expect.arrayContaining([expect.objectContaining({ name: 'quote_nonce', passed: true })]);
+    expect(verdict).toMatchObject({ platform: 'az-snp-vtpm', checks });
+  });
+
   it('says whether the machine has the manifest of the run, and is refused with another one', async () => {
     const own = await pcrWithManifest(manifest);
     const other = createHash('sha256').update('another').digest('hex');
