@@ -6,7 +6,6 @@ import {
   bytesOfBase64,
   bytesOfHex,
   isZero,
-  littleEndian,
   quote,
   Refusal,
   sha,
@@ -67,12 +66,14 @@ const names = [
 /**
  * Verifies a quote of TDX by Intel's documents in the options.
  * @param checkData returns what the report data is, or throws. Default: it must be that of the certificate or nonce of the options
+ * @param needed the attribute bits that the guest must have
  */
 export async function verifyTdx(
   bytes: Bytes,
   options: VerifyOptions,
   testRoots: TestRoots,
   checkData = (data: Bytes) => checkReportData(data, options.boundTo),
+  needed = septVeDisable,
 ): Promise<Unhashed<TdxTcb>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
@@ -100,7 +101,7 @@ export async function verifyTdx(
   }
   const debug = ((parsed.attributes[0] ?? 0) & 1) !== 0;
   checks.fact('debug', !debug, 'the attributes forbid debugging', 'the attributes allow the host to debug the guest');
-  await checks.run('attributes', () => checkAttributes(parsed.attributes));
+  await checks.run('attributes', () => checkAttributes(parsed.attributes, needed));
   const isFixed = isZero(parsed.migrationService);
   checks.fact('migration', isFixed, 'the guest has no migration service', 'the guest has a migration service');
   await checks.run('report_data', () => checkData(parsed.reportData));
@@ -334,17 +335,16 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
   return statusOf(level, 'platform');
 }
 
-const septVeDisable = 28;
+const septVeDisable = 1n << 28n;
 /**
  * The attribute bits that a TDX guest may have besides debugging (Intel's "TDX DCAP Quoting Library API", A.3.4):
  * SEPT_VE_DISABLE, PKS, KL, and PERFMON.
  */
-const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
+const knownAttributes = septVeDisable | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
-function checkAttributes(attributes: Bytes): string {
-  const low = littleEndian(attributes, 0, 4);
+function checkAttributes(attributes: Bytes, needed: bigint): string {
   const all = BigInt(`0x${toHex(attributes.toReversed())}`);
   demand((all & ~(knownAttributes | 1n)) === 0n, `the attributes ${toHex(attributes)} have unknown bits`);
-  demand(((low >>> septVeDisable) & 1) === 1, 'the attributes let the host inject exceptions (SEPT_VE_DISABLE is not set)');
+  demand((all & needed) === needed, 'the attributes let the host inject exceptions (SEPT_VE_DISABLE is not set)');
   return 'the attributes have no unknown bits';
 }

@@ -7,10 +7,10 @@ export const platforms = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp', 'snp-vtpm', 'tdx'
 export const platformTexts: Record<(typeof platforms)[number], string> = {
   'az-snp-vtpm':
     'a confidential VM of AMD on Azure, whose evidence has the runtime data of its paravisor. That of the Cocos agent lacks them',
-  'az-tdx-vtpm': 'a confidential VM of Intel on Azure, under the same condition',
+  'az-tdx-vtpm': 'a confidential VM of Intel on Azure, under the same condition. It may lack SEPT_VE_DISABLE',
   snp: 'AMD SEV-SNP without a vTPM: Milan, Genoa (also Bergamo and Siena), Turin',
   'snp-vtpm': 'the same with a vTPM, as the Cocos agent reports wherever there is a TPM device',
-  tdx: 'Intel TDX, while the service has the documents of Intel for it',
+  tdx: 'Intel TDX with the attribute SEPT_VE_DISABLE, while the service has the documents of Intel for it',
 };
 /**
  * The platforms to which keys are released. Their evidence names the guest by its REPORT_ID, which that of TDX lacks, and requests for keys can

@@ -17,7 +17,7 @@ import { newCertificate } from '../support/cvm-certificate.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
-import { bodyAt, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
+import { bodyOf, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
 import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
@@ -151,7 +151,7 @@ describe('a computation with an attestation policy', () => {
     const on = await registered();
     const forged = forgeTdx({
       ...currentAt(new Date().toISOString()),
-      quote: (bytes) => void boundTo(on).copy(bytes, bodyAt + 520),
+      quote: (bytes) => void boundTo(on).copy(bytes, bodyOf(bytes) + 520),
     });
     await addCollateral(
       openTable(() => new Deadline()),

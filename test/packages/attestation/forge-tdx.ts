@@ -31,7 +31,7 @@ type Level = { tcb: Document; tcbStatus: string };
 /** The differences of a forged quote and its collateral from those that are right. */
 export interface TdxChange {
   version?: 4 | 5;
-  /** Changes header and body before they are signed. Offsets in the body are from `bodyAt`. */
+  /** Changes header and body before they are signed. Offsets in the body are from `bodyOf` them. */
   quote?: (bytes: Buffer) => void;
   enclave?: (report: Buffer) => void;
   /** Changes the whole quote. */
@@ -51,8 +51,8 @@ export interface TdxChange {
   collateral?: Partial<TdxCollateral>;
 }
 
-/** The place where the body begins in a quote of version 5. In one of version 4 it is 48. */
-export const bodyAt = 54;
+/** Returns the place where the body of a quote begins, which depends on its version. */
+export const bodyOf = (quote: Buffer) => (quote.readUInt16LE(0) === 4 ? 48 : 54);
 
 /** Makes the collateral current from a year before a day to a year after it. */
 export function currentAt(day: string): TdxChange {

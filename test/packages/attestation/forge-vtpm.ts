@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { OptionsOfTest } from './by-test-roots.ts';
 import { certificate, field, forgeSnp, messageOf, type SnpChange } from './forge-snp.ts';
+import { bodyOf, forgeTdx, type TdxChange } from './forge-tdx.ts';
 
 const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ofTpm = newKey();
@@ -97,6 +98,8 @@ export function forgeSnpVtpm(change: VtpmChange = {}): { evidence: Buffer; optio
 }
 
 export interface AzureChange extends VtpmChange {
+  /** Makes a machine of TDX, with these differences. Default: one of SNP, with those in `snp`. */
+  tdx?: TdxChange;
   /** Changes the runtime data before anything is bound to them. */
   runtime?: (data: { keys: Record<string, unknown>[]; 'user-data': string }) => void;
   /** Changes the report of the paravisor after that. */
@@ -104,7 +107,34 @@ export interface AzureChange extends VtpmChange {
   json?: (evidence: Record<string, unknown>) => void;
 }
 
-/** Makes the evidence of a confidential VM of SNP on Azure, as the attestation agent of Confidential Containers writes it. */
+/** Makes the report of an SNP machine over some report data, as Azure's evidence contains it. */
+function azureSnp(change: SnpChange | undefined, data: Buffer) {
+  const { report, certificates, options } = forgeSnp({
+    ...change,
+    report: (bytes) => {
+      data.copy(bytes, 0x50);
+      change?.report?.(bytes);
+    },
+  });
+  const members = { vcek: certificates[0]?.toString('base64url') };
+  return { report, type: 2, members, options: { ...options, certificates: certificates.slice(1) } };
+}
+
+/** Makes the quote of a TDX machine over some report data, as Azure's evidence contains it: of version 4, without attributes. */
+function azureTdx(change: TdxChange, data: Buffer) {
+  const { quote, options } = forgeTdx({
+    version: 4,
+    ...change,
+    quote: (bytes) => {
+      bytes.fill(0, bodyOf(bytes) + 120, bodyOf(bytes) + 128);
+      data.copy(bytes, bodyOf(bytes) + 520);
+      change.quote?.(bytes);
+    },
+  });
+  return { report: Buffer.alloc(0x4a0, 3), type: 4, members: { td_quote: quote.toString('base64url') }, options };
+}
+
+/** Makes the evidence of a confidential VM on Azure, as the attestation agent of Confidential Containers writes it. */
 export function forgeAzure(change: AzureChange = {}): { evidence: Buffer; options: OptionsOfTest } {
   const nonce = change.nonce ?? randomBytes(48);
   const { kty, n, e } = ofTpm.publicKey.export({ format: 'jwk' });
@@ -119,21 +149,15 @@ export function forgeAzure(change: AzureChange = {}): { evidence: Buffer; option
   };
   change.runtime?.(data);
   const runtime = Buffer.from(JSON.stringify(data));
-  const { report, certificates, options } = forgeSnp({
-    ...change.snp,
-    report: (bytes) => {
-      Buffer.concat([createHash('sha256').update(runtime).digest(), Buffer.alloc(32)]).copy(bytes, 0x50);
-      change.snp?.report?.(bytes);
-    },
-  });
+  const bound = Buffer.concat([createHash('sha256').update(runtime).digest(), Buffer.alloc(32)]);
+  const { report, type, members, options } = change.tdx ? azureTdx(change.tdx, bound) : azureSnp(change.snp, bound);
   const header = Buffer.alloc(32);
   header.write('HCLA');
-  const numbers = [runtime.length + 20, 1, 2, 1, runtime.length];
+  const numbers = [runtime.length + 20, 1, type, 1, runtime.length];
   const about = Buffer.concat(numbers.map((value) => u32(value).reverse()));
   const paravisor = Buffer.concat([header, report, about, runtime, Buffer.alloc(9)]);
   change.paravisor?.(paravisor);
   const { quote, signature, pcrs } = forgeQuote({ ...change, nonce });
-  const [vcek] = certificates;
   const json: Record<string, unknown> = {
     version: 2,
     tpm_quote: {
@@ -142,11 +166,11 @@ export function forgeAzure(change: AzureChange = {}): { evidence: Buffer; option
       pcrs: [...pcrs.values()].map((value) => value.toString('hex')),
     },
     hcl_report: paravisor.toString('base64url'),
-    vcek: vcek?.toString('base64url'),
+    ...members,
   };
   change.json?.(json);
   return {
     evidence: Buffer.from(JSON.stringify(json)),
-    options: { ...options, boundTo: { nonce }, certificates: certificates.slice(1) },
+    options: { ...options, boundTo: { nonce } },
   };
 }

@@ -57,7 +57,7 @@ const azure: [file: string, nonce: string | null, day: string, platform: string,
   ['az-snp-v2', `${hexOfV2.slice(0, -2)}00`, '2025-06-01', 'az-snp-vtpm', ['report_data', 'quote_nonce'], null],
   ['az-snp-v2', hexOfV2, '2035-06-01', 'az-snp-vtpm', ['certificate_validity'], '84275b2f4312cd4f'],
   ['az-snp-genoa', null, '2025-06-01', 'az-snp-vtpm', ['quote_nonce'], 'afd689d0bb1c5f36'],
-  ['az-tdx-v1', null, '2025-07-01', 'az-tdx-vtpm', ['collateral', 'attributes', 'quote_nonce'], null],
+  ['az-tdx-v1', null, '2025-07-01', 'az-tdx-vtpm', ['collateral', 'quote_nonce'], null],
 ];
 
 function expectVerdict(verdict: Verdict, failing: string[]): void {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { failingChecks } from './failing-checks.ts';
 import { coseOf, field, forgeSnp, jwtOf, messageOf, type SnpChange } from './forge-snp.ts';
-import { bodyAt, forgeTdx } from './forge-tdx.ts';
+import { bodyOf, forgeTdx } from './forge-tdx.ts';
 
 const { verifyTdxQuote, verifyToken } = byTestRoots;
 
@@ -200,7 +200,7 @@ describe('check policy', () => {
   });
 
   it('asks no least versions and no privilege level of TDX', async () => {
-    const debugging = forgeTdx({ quote: (bytes) => (bytes[bodyAt + 120] = 1) });
+    const debugging = forgeTdx({ quote: (bytes) => (bytes[bodyOf(bytes) + 120] = 1) });
     const allowed = await verifyTdxQuote(debugging.quote, debugging.options);
     expect(failingChecks({ checks: checkPolicy(allowed, { ...forTdx(allowed.measurement), allow_debug: true }) })).toEqual([]);
   });

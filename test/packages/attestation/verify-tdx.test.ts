@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks } from './failing-checks.ts';
-import { bodyAt, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
+import { bodyOf, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
 
 const { verifyTdxQuote } = byTestRoots;
 
 const early = new Date('2020-01-01');
 const set = (at: number, ...bytes: number[]): TdxChange => ({ quote: (quote) => quote.set(bytes, at) });
-const body = (at: number, ...bytes: number[]) => set(bodyAt + at, ...bytes);
+const body = (at: number, ...bytes: number[]): TdxChange => ({ quote: (quote) => quote.set(bytes, bodyOf(quote) + at) });
 const enclave = (at: number, ...bytes: number[]): TdxChange => ({ enclave: (report) => report.set(bytes, at) });
 const info = (change: Record<string, unknown>): TdxChange => ({ tcbInfo: (document) => Object.assign(document, change) });
 const identity = (change: Record<string, unknown>): TdxChange => ({ identity: (document) => Object.assign(document, change) });
@@ -41,7 +41,7 @@ const wrong: [title: string, change: TdxChange, failing: string[]][] = [
   ['has a quoting enclave with another key', enclave(320, 0), ['quoting_enclave']],
   ['has a quoting enclave with more in its report data', enclave(383, 1), ['quoting_enclave']],
   ['is signed by another key', { quoteSigner: otherKey }, ['signature']],
-  ['is altered', { signed: (quote) => (quote.writeUInt8(1, bodyAt + 200), quote) }, ['signature']],
+  ['is altered', { signed: (quote) => (quote.writeUInt8(1, bodyOf(quote) + 200), quote) }, ['signature']],
   ['has no collateral of its family', { extension: { fmspc: '000000000001' } }, ['collateral']],
   ['has collateral of another PCE', info({ pceId: '0001' }), ['collateral']],
   ['has a TCB info of SGX', info({ id: 'SGX' }), ['collateral']],

@@ -5,9 +5,10 @@ import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
 import { failingChecks as failing } from './failing-checks.ts';
 import { coseOf, field } from './forge-snp.ts';
+import { bodyOf, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
 import { anotherKey, areaOf, type AzureChange, forgeAzure, forgeSnpVtpm, type VtpmChange } from './forge-vtpm.ts';
 
-const { verifyToken } = byTestRoots;
+const { verifyTdxQuote, verifyToken } = byTestRoots;
 
 async function verdictOf(platform: 'SNP-vTPM' | 'Azure', { evidence, options }: ReturnType<typeof forgeAzure>) {
   return await verifyToken(coseOf({ platform_type: platform, raw_report: evidence }), options);
@@ -127,6 +128,52 @@ const ofAzure: [title: string, change: AzureChange, failing: string[]][] = [
   ['has no quote', { json: (json) => delete json['tpm_quote'] }, ['evidence_format']],
   ['has no certificate', { json: (json) => (json['vcek'] = '') }, ['certificate_chain']],
 ];
+
+const inBody = (at: number, ...bytes: number[]): TdxChange => ({ quote: (quote) => quote.set(bytes, bodyOf(quote) + at) });
+/** Changes that make evidence of TDX on Azure wrong, with the checks that fail. */
+const ofAzureTdx: [title: string, change: AzureChange, failing: string[]][] = [
+  ['has an altered quote of TDX', { tdx: { signed: (quote) => (flip(bodyOf(quote) + 200)(quote), quote) } }, ['signature']],
+  ['has a quote of TDX with other report data', { tdx: inBody(520, 0) }, ['report_data']],
+  ['has a quote of TDX with more in its report data', { tdx: inBody(583, 1) }, ['report_data']],
+  ['lets the host debug', { tdx: inBody(120, 1) }, ['debug']],
+  ['has unknown attributes', { tdx: inBody(124, 1) }, ['attributes']],
+  ['has a platform that Intel did not certify', { tdx: { platform: { signer: otherKey } } }, ['certificate_chain']],
+  ['has a revoked platform', { tdx: { pckCrl: { serials: [3] } } }, ['revocation']],
+  ['has a platform that is out of date', { tdx: { extension: { pceSvn: 12 } } }, ['tcb_status']],
+  ['has the report of SNP', { paravisor: (report) => report.writeUInt8(2, 32 + 0x4a0 + 8) }, ['evidence_format']],
+  ['has the quote of another machine', { json: (json) => (json['td_quote'] = otherQuote) }, ['report_data']],
+  ['has no quote of TDX', { json: (json) => (json['td_quote'] = '') }, ['report_format']],
+];
+const otherQuote = forgeTdx({ version: 4 }).quote.toString('base64url');
+
+describe('evidence of a confidential VM of TDX on Azure', () => {
+  /** Evidence that cannot be read is of SNP, as far as anyone can tell. */
+  const platformOf = (names: string[]) => (names.includes('evidence_format') ? 'az-snp-vtpm' : 'az-tdx-vtpm');
+
+  it.each([4, 5] as const)('is verified with a quote of version %i if every link of the chain holds', async (version) => {
+    const verdict = await verdictOf('Azure', forgeAzure({ tdx: { version } }));
+    expect([verdict.verdict, verdict.platform, failing(verdict)]).toEqual(['verified', 'az-tdx-vtpm', []]);
+    expect(verdict).toMatchObject({ tcb: { status: 'UpToDate' }, guest: null, pcrs: { 4: '04'.repeat(32) } });
+    expect(verdict.measurement).toMatch(/^[0-9a-f]{96}$/);
+  });
+
+  it.each([
+    ...wrong.filter(([, { nonce, snp }]) => !nonce && !snp),
+    ...ofAzure.filter(([, { json, paravisor }]) => json === undefined && paravisor === undefined),
+    ...ofAzureTdx,
+  ])('is refused, with the failing check named, if it %s', async (_, change, names) => {
+    const verdict = await verdictOf('Azure', forgeAzure({ tdx: {}, ...change }));
+    expect([verdict.verdict, verdict.platform, failing(verdict)]).toEqual(['refused', platformOf(names), names]);
+  });
+
+  it('is refused with another nonce, and its quote alone for the attribute that other machines of TDX need', async () => {
+    const { evidence, options } = forgeAzure({ tdx: {} });
+    const verdict = await verdictOf('Azure', { evidence, options: { ...options, boundTo: { nonce: randomBytes(48) } } });
+    expect(failing(verdict)).toEqual(['report_data', 'quote_nonce']);
+    const { td_quote } = JSON.parse(evidence.toString()) as { td_quote: string };
+    expect(failing(await verifyTdxQuote(Buffer.from(td_quote, 'base64url'), options))).toEqual(['attributes', 'report_data']);
+  });
+});
 
 describe('evidence of a confidential VM on Azure', () => {
   it('is verified if every link of the chain holds, also without user data before version 2', async () => {

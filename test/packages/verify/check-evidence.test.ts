@@ -9,7 +9,7 @@ import type { NewEvent } from '../../../shared/journal/event.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { coseOf, forgeSnp, jwtOf } from '../attestation/forge-snp.ts';
-import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
+import { bodyOf, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
 import {
   aToken,
   filesOf,
@@ -641,7 +641,7 @@ describe('the check of an attestation', () => {
       void createHash('sha512')
         .update(String(genuine.statement['certificate']))
         .digest()
-        .copy(bytes, bodyAt + 520);
+        .copy(bytes, bodyOf(bytes) + 520);
     const { quote, collateral, options } = forgeTdx({ ...currentAt(day), quote: overCertificate });
     const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: quote }));
     const stated = (...given: object[]) =>

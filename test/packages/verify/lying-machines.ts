@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TdxCollateral } from 'computation-management-attestation';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { coseOf, forgeSnp, jwtOf, tcb } from '../attestation/forge-snp.ts';
-import { bodyAt, forgeTdx, type TdxChange } from '../attestation/forge-tdx.ts';
+import { bodyOf, forgeTdx, type TdxChange } from '../attestation/forge-tdx.ts';
 import { anotherKey, areaOf, forgeAzure, forgeSnpVtpm, type VtpmChange } from '../attestation/forge-vtpm.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { aToken } from './genuine-evidence.ts';
@@ -63,7 +63,7 @@ export const ofTdx = measurementOf(0xcd);
 
 function tdx(name: string, truth: Truth & { mrtd?: number } = {}, change: TdxChange = {}): Machine {
   const { mrtd = 0xcd, ...known } = truth;
-  const from = change.version === 4 ? 48 : bodyAt;
+  const from = change.version === 4 ? 48 : 54;
   const quote = (bytes: Buffer) => {
     sha('sha512', truth.certificate ?? certificatePem).copy(bytes, from + 520);
     bytes.fill(mrtd, from + 136, from + 184);
@@ -131,8 +131,16 @@ export const bad = [
   tdx('TDX in version 4', {}, { version: 4 }),
   tdx('TDX, debugged', { debug: true }),
   tdx('TDX over another certificate', { certificate: otherCertificate }),
-  tdx('TDX, altered', { isGenuine: false, mrtd: 0xce }, { signed: (bytes) => bytes.fill(0xcd, bodyAt + 136, bodyAt + 184) }),
-  tdx('TDX with a migration service', { isGenuine: false }, { quote: (bytes) => void bytes.fill(1, bodyAt + 600, bodyAt + 648) }),
+  tdx(
+    'TDX, altered',
+    { isGenuine: false, mrtd: 0xce },
+    { signed: (bytes) => bytes.fill(0xcd, bodyOf(bytes) + 136, bodyOf(bytes) + 184) },
+  ),
+  tdx(
+    'TDX with a migration service',
+    { isGenuine: false },
+    { quote: (bytes) => void bytes.fill(1, bodyOf(bytes) + 600, bodyOf(bytes) + 648) },
+  ),
   vtpm('vTPM with another PCR', { pcr4: '05'.repeat(32) }),
   vtpm('vTPM, debugged', { debug: true }),
   vtpm('vTPM at level 2', { vmpl: 2 }),

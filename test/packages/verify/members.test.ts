@@ -7,7 +7,7 @@ import { amount, oneOf, sampleSeed } from '../../support/amounts.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots } from '../attestation/by-test-roots.ts';
 import { coseOf } from '../attestation/forge-snp.ts';
-import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
+import { bodyOf, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { checkEvidence } from './check-by-test-roots.ts';
 import { aToken, filesOf, genuineEvidence } from './genuine-evidence.ts';
@@ -36,7 +36,7 @@ async function wholeEvidence() {
     void createHash('sha512')
       .update(certificatePem)
       .digest()
-      .copy(bytes, bodyAt + 520);
+      .copy(bytes, bodyOf(bytes) + 520);
   const tdx = forgeTdx({ ...currentAt('2025-07-17T08:00:00.000Z'), quote });
   const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: tdx.quote }));
   const { measurement } = await byTestRoots.verifyTdxQuote(tdx.quote, tdx.options);
