@@ -10,11 +10,18 @@ const ecdsaSha256 = '1.2.840.10045.4.3.2';
 const keyUsage = '2.5.29.15';
 const basicConstraints = '2.5.29.19';
 
+const pemBlock = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
+
+/** Splits a PEM file into files of one certificate. Returns any other file as it is. */
+export function splitPem(bytes: Uint8Array): Uint8Array[] {
+  const blocks = new TextDecoder('latin1').decode(bytes).match(pemBlock);
+  return bytes[0] === tags.sequence || !blocks ? [bytes] : blocks.map((block) => new TextEncoder().encode(block));
+}
+
 /** Reads X.509 certificates: one in DER, or all in a PEM file. @throws Refusal if a certificate cannot be read */
 export function parseCertificates(bytes: Uint8Array): Certificate[] {
   if (bytes[0] === tags.sequence) return [parseCertificate(new Uint8Array(bytes))];
-  const text = new TextDecoder('latin1').decode(bytes);
-  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([\w+/=\s]*)-----END CERTIFICATE-----/g)];
+  const blocks = [...new TextDecoder('latin1').decode(bytes).matchAll(pemBlock)];
   demand(blocks.length > 0, 'a certificate is neither DER nor PEM');
   return blocks.map(([, base64 = '']) => parseCertificate(bytesOfBase64(base64.replaceAll(/\s/g, ''), 'a certificate')));
 }

@@ -7,6 +7,7 @@ import {
   describeChain,
   mostTried,
   parseCertificates,
+  splitPem,
   tryEach,
   verifyEcdsa,
 } from './certificates.ts';
@@ -126,7 +127,7 @@ async function findChain(
   certificates: readonly Uint8Array[],
   roots: TestRoots,
 ): Promise<{ chain: [Certificate, Certificate, Certificate]; unread: string }> {
-  const read = certificates.map(readCertificates);
+  const read = certificates.flatMap(splitPem).map(readCertificates);
   const given = read.flatMap(({ parsed }) => parsed);
   const failures = read.flatMap(({ failure }) => failure ?? []);
   const unread = failures.length === 0 ? '' : `; ${failures.length} left out that cannot be read: ${failures[0] ?? ''}`;
@@ -161,7 +162,7 @@ function readCertificates(bytes: Uint8Array): { parsed: Certificate[]; failure?:
  */
 export function lacksCertificate({ checks }: Pick<Unhashed, 'checks'>): boolean {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
-  return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed$/.test(failed[0]?.detail ?? '');
+  return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed(?:;|$)/.test(failed[0]?.detail ?? '');
 }
 
 /**

@@ -1,7 +1,8 @@
+import { lacksCertificate } from 'computation-management-attestation';
 import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks as failing } from './failing-checks.ts';
-import { authority, number, octets } from './forge-certificates.ts';
+import { authority, number, octets, pem } from './forge-certificates.ts';
 import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb, turinTcb } from './forge-snp.ts';
 
 const { verifySnpReport } = byTestRoots;
@@ -221,6 +222,27 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     expect(verdict.verdict).toBe('verified');
     const chain = verdict.checks.find(({ name }) => name === 'certificate_chain');
     expect(chain?.detail).toContain('; 2 left out that cannot be read: ');
+  });
+
+  it('is verified by a PEM file in which another certificate cannot be read, which it says', async () => {
+    const { report, options, certificates } = forgeSnp();
+    const garbage = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+    const file = [garbage('MAA='), ...certificates.map(pem), garbage('****')].join('');
+    const verdict = await verifySnpReport(report, { ...options, certificates: [Buffer.from(file)] });
+    expect(verdict.verdict).toBe('verified');
+    const chain = verdict.checks.find(({ name }) => name === 'certificate_chain');
+    expect(chain?.detail).toContain('; 2 left out that cannot be read: ');
+  });
+
+  it('lacks nothing but its certificate, also where another one cannot be read, only if the rest holds', async () => {
+    const lacks = async (change: SnpChange, given: Uint8Array[]) => {
+      const { report, options } = forgeSnp(change);
+      return lacksCertificate(await verifySnpReport(report, { ...options, certificates: given }));
+    };
+    expect(await lacks({}, [])).toBe(true);
+    expect(await lacks({ vlek: true }, [Buffer.from('garbage')])).toBe(true);
+    expect(await lacks({}, forgeSnp().certificates.slice(0, 2))).toBe(false);
+    expect(await lacks(set(0x50, 0), [Buffer.of(0x30)])).toBe(false);
   });
 
   it('is unsupported on a product that nobody knows, by name', async () => {
