@@ -36,23 +36,28 @@ const day = 24 * 3_600_000;
 
 /**
  * Writes the metric of the days until the first of the documents runs out with which attestations are verified. Of several collaterals for the same
- * machines, the last one counts. Writes nothing if there is no document. @param now in milliseconds since 1970
+ * machines, the last one counts. Documents that cannot be read do not: nothing is verified with them. Writes nothing if there is no document.
+ * @param now in milliseconds since 1970
  */
 export async function emitCollateralDays(table: Table, now: number): Promise<void> {
   const ends = new Map<string, number>();
-  for (const { hash, kind, content } of await listCollateral(table)) {
-    const { fmspc, authority, expires } =
-      kind === 'collateral'
-        ? validityOf(parseCollateral(content))
-        : {
-            fmspc: kind,
-            authority: hash,
-            expires: Math.min(...parseCertificates(content).map(({ notAfter }) => Number(notAfter))),
-          };
-    const name = `${fmspc} ${authority}`;
-    ends.set(name, Math.max(ends.get(name) ?? 0, Number(expires)));
+  for (const document of await listCollateral(table)) {
+    const { name, end } = endOf(document);
+    if (end > 0) ends.set(name, Math.max(ends.get(name) ?? 0, end));
   }
   if (ends.size > 0) emitMetric('CollateralDays', Math.floor((Math.min(...ends.values()) - now) / day));
+}
+
+/** Returns what a document is for, and when it runs out, in milliseconds since 1970: 0 if it cannot be read. */
+function endOf({ hash, kind, content }: Awaited<ReturnType<typeof listCollateral>>[number]): { name: string; end: number } {
+  try {
+    if (kind === 'certificate')
+      return { name: hash, end: Math.min(...parseCertificates(content).map(({ notAfter }) => Number(notAfter))) };
+    const { fmspc, authority, expires } = validityOf(parseCollateral(content));
+    return { name: `${fmspc} ${authority}`, end: Number(expires) };
+  } catch {
+    return { name: hash, end: 0 };
+  }
 }
 
 const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');

@@ -106,13 +106,21 @@ it('lists what is there until when, and removes it without taking it from eviden
   await expect(run('remove', hash)).rejects.toThrow(`There is no document ${hash}. Next: npm run collateral -- list`);
 });
 
-it('has a metric of the days until the first document runs out that is the last one of its kind', async () => {
+it('has a metric of the days until the first document runs out that is the last one of its kind, whatever cannot be read', async () => {
   vi.stubEnv('METRICS_NAMESPACE', 'Test');
   vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   await run('add', vector('tdx.collateral.json'), vector('snp-milan.vcek.der'));
   const content = Buffer.from(readFileSync(vector('tdx-outdated.collateral.json')));
   await addCollateral(embedded.table, { kind: 'collateral', content });
+  await addCollateral(embedded.table, { kind: 'certificate', content: Buffer.from('stored before it was verified') });
+  const unreadable = {
+    tcb_info: '{"fmspc":"00806F050000","nextUpdate":"soon"}',
+    qe_identity: '{}',
+    pck_crl: '',
+    root_ca_crl: '',
+  };
+  await addCollateral(embedded.table, { kind: 'collateral', content: Buffer.from(JSON.stringify(unreadable)) });
   written.mockClear();
   await emitCollateralDays(embedded.table, Number(now));
   const days = written.mock.calls.map(([line]) => (JSON.parse(String(line)) as { CollateralDays: number }).CollateralDays);
