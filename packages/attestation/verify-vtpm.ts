@@ -34,7 +34,7 @@ export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roo
   const hardware = await verifySnp(parsed.report, parsed.certificates, options, roots, checkData);
   const read = () => ({ message: parsed.quote, signature: parseTpmSignature(parsed.signature), pcrs: parsed.pcrs });
   const key = () => parseQuotingKey(parsed.key);
-  return withQuote({ ...hardware, platform }, { key, quote: read, canBeNamed: options.boundTo !== null }, options);
+  return withQuote(hardware, platform, { key, quote: read, canBeNamed: options.boundTo !== null }, options);
 }
 
 /**
@@ -56,7 +56,7 @@ export async function verifyAzure(evidence: Bytes, options: VerifyOptions, roots
     ? verifySnp(hardware.evidence, hardware.certificates, options, roots, checkData)
     : (await import('./verify-tdx.ts')).verifyTdx(hardware.evidence, options, roots, checkData, 0n));
   const given = { key: () => key, quote: () => quote, canBeNamed: true };
-  return withQuote<SnpTcb | TdxTcb>({ ...verdict, platform: hardware.platform }, given, options);
+  return withQuote<SnpTcb | TdxTcb>(verdict, hardware.platform, given, options);
 }
 
 async function checkRuntimeData(data: Bytes, evidence: AzureEvidence, { boundTo }: VerifyOptions): Promise<string> {
@@ -68,11 +68,13 @@ async function checkRuntimeData(data: Bytes, evidence: AzureEvidence, { boundTo 
 }
 
 /**
- * Adds to the verdict on a hardware's report those on the quote of the TPM whose key the report names.
+ * Adds to the verdict on a hardware's report those on the quote of the TPM whose key the report names. Hardware that is not supported keeps the name
+ * of its platform.
  * @param given.canBeNamed false if nobody can tell whether the report names the key: then the quote is checked, and proves no PCRs
  */
 async function withQuote<Tcb>(
   hardware: Unhashed<Tcb>,
+  platform: string,
   given: { key: () => RsaKey; quote: () => SignedQuote; canBeNamed: boolean },
   { boundTo }: VerifyOptions,
 ): Promise<Unhashed<Tcb>> {
@@ -98,7 +100,8 @@ async function withQuote<Tcb>(
   }
   const ofQuote = checks.conclude();
   const both = hardware.verdict === 'verified' ? ofQuote.verdict : hardware.verdict;
-  return { ...hardware, verdict: both, checks: [...hardware.checks, ...ofQuote.checks] };
+  const named = hardware.verdict === 'unsupported' ? hardware.platform : platform;
+  return { ...hardware, platform: named, verdict: both, checks: [...hardware.checks, ...ofQuote.checks] };
 }
 
 const hexOf = ({ pcrs }: SignedQuote) => Object.fromEntries([...pcrs].map(([number, value]) => [String(number), toHex(value)]));

@@ -92,6 +92,17 @@ describe('evidence of an SNP guest with a vTPM', () => {
     expect(await failed({ area: without(1 << 16) })).toEqual(['attestation_key', 'quote', 'quote_nonce', 'pcrs']);
   });
 
+  it('is unsupported on a product that nobody knows, by name', async () => {
+    const snp: VtpmChange['snp'] = { report: (report) => report.set([0x1a, 0x50], 0x188) };
+    for (const verdict of [await verdictOf('SNP-vTPM', forgeSnpVtpm({ snp })), await verdictOf('Azure', forgeAzure({ snp }))])
+      expect(verdict).toMatchObject({
+        verdict: 'unsupported',
+        platform: 'snp-family-26-model-80',
+        measurement: null,
+        pcrs: null,
+      });
+  });
+
   it('is judged by the PCRs of a policy', async () => {
     const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm());
     const policy = { ...strictPolicy, platforms: ['snp-vtpm'], measurements: ['ab'.repeat(48)] };
