@@ -60,9 +60,9 @@ export async function judgeTokens(
 
 function whyUnsatisfied(kept: AgentTokens, tokens: readonly TokenOfProcess[], policy: AttestationPolicy): string | undefined {
   const failures = failuresOf(tokens, policy);
-  const isUnsupported = tokens.some(({ attestation }) => attestation?.verdict === 'unsupported');
+  const isVerified = tokens.every(({ attestation }) => attestation?.verdict === 'verified');
   if (failures === undefined || failuresOf(kept.tokens, policy) !== undefined) {
-    return failures && `Failed checks: ${failures}${isUnsupported ? machinesOfPlatforms : ''}`;
+    return failures && `Failed checks: ${failures}${isVerified ? '' : machinesOfPlatforms}`;
   }
   const dates = kept.tokens.map(({ attestation }) => attestation?.verified_at.slice(0, 'yyyy-mm-dd'.length) ?? '');
   return `It was verified on ${dates.sort().at(-1) ?? ''}, not any more because ${failures}`;

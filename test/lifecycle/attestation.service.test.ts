@@ -18,6 +18,7 @@ import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { bodyOf, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
+import { forgeSnpVtpm } from '../packages/attestation/forge-vtpm.ts';
 import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
@@ -414,6 +415,20 @@ describe('a token', () => {
     const { id } = await prepared();
     const detail = expect.stringContaining('"Which machine, which verdict" in docs/cvm.md');
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+  });
+
+  it('of a Cocos machine on Azure is refused, and the start names the table of machines, as it does not where the measurement differs', async () => {
+    const on = await registered();
+    const raw_report = forgeSnpVtpm().evidence; // without the runtime data of the paravisor
+    const token = Buffer.from(coseOf({ platform_type: 'Azure', raw_report })).toString('base64');
+    await send(on, token);
+    await attested(on, token);
+    expect(await attestationOf(on)).toMatchObject({ verdict: 'refused', platform: 'az-snp-vtpm' });
+    const { id } = await prepared();
+    const detail = expect.stringContaining('"Which machine, which verdict" in docs/cvm.md');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    const other = await prepared({ ...policy, measurements: ['cd'.repeat(48)] });
+    expect((await start(other.id, other.on)).body['detail']).not.toContain('Which machine');
   });
 
   it('counts no more when another certificate is registered, which is refused while a run holds the CVM', async () => {
