@@ -59,6 +59,7 @@ export function addCvmCommands(program: CmsCommand): void {
           ['Platform', attestation?.platform],
           ['Measurement', attestation?.measurement],
           ['TCB', attestation?.tcb && JSON.stringify(attestation.tcb)],
+          ['Collateral', attestation?.checks.find(({ name, passed }) => name === 'collateral' && passed)?.detail],
           ['Failed checks', attestation?.checks.flatMap(({ name, passed, detail }) => (passed ? [] : [`${name}: ${detail}`]))],
           ['Connection', attestation?.connection],
         ]),

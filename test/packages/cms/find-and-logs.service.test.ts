@@ -87,6 +87,21 @@ describe('cms cvm show --policy', () => {
   });
 });
 
+describe('cms cvm show', () => {
+  it.each([true, false])('says once until when the collateral of Intel is valid (check passed: %s)', async (passed) => {
+    const detail = "Intel's documents are of 2026-05-20T00:00:00Z, valid until 2026-06-20T00:00:00.000Z";
+    const checks = [
+      { name: 'collateral', passed, detail },
+      { name: 'report_data', passed: true, detail: 'right' },
+    ];
+    const attestation = { platform: 'tdx', verdict: 'verified', verified_at: '2026-06-01T00:00:00.000Z', checks, tcb: null };
+    const presence = { state: 'connected', fit: 'ready', agent_state: 'idle', last_seen_at: null };
+    const { stdout } = await cms([{ id: 'cvm-1', description: '', presence, attestation }], 'cvm', 'show', 'cvm-1');
+    expect(stdout).toMatch(passed ? /\nCollateral +Intel's documents are/ : /\nFailed checks +collateral: Intel's documents are/);
+    expect(stdout.split('2026-06-20')).toHaveLength(2);
+  });
+});
+
 describe('cms logs', () => {
   it('prints all pages of a log, and no escape of a line', async () => {
     const line = (message: string) => ({ time: '2026-01-01T00:00:00.000Z', level: 'info', message });
