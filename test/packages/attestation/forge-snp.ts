@@ -22,16 +22,18 @@ export const amd = '1.3.6.1.4.1.3704.1';
 export const ia5 = (text: string) => der(0x16, Buffer.from(text));
 const chip = Buffer.alloc(64, 7);
 /** Bootloader, tee, four reserved, snp, microcode. */
-export const tcb = [3, 1, 0, 0, 0, 0, 8, 115];
+const tcb = [3, 1, 0, 0, 0, 0, 8, 115];
 /** FMC, bootloader, tee, snp, three reserved, microcode. */
-export const turinTcb = [2, 3, 1, 8, 0, 0, 0, 115];
+const turinTcb = [2, 3, 1, 8, 0, 0, 0, 115];
 
 /** The parts of a report and its certificates that differ by product: family and model, versions, their extensions, the size of the chip's number. */
-const products = {
+export const products = {
   Milan: { cpu: [0x19, 1, 1], tcb, versions: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 },
   Genoa: { cpu: [0x19, 0x11, 1], tcb, versions: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 },
   Turin: { cpu: [0x1a, 2, 1], tcb: turinTcb, versions: [9, 1, 2, 3, 5, 6, 7, 8], chip: 8, structVersion: 1 },
 };
+
+export const snpProducts = ['Milan', 'Genoa', 'Turin'] as const;
 
 /** The differences of a forged chain from one that is right. */
 export interface SnpChange {

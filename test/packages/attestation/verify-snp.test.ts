@@ -3,7 +3,7 @@ import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks as failing } from './failing-checks.ts';
 import { authority, number, octets, pem } from './forge-certificates.ts';
-import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb, turinTcb } from './forge-snp.ts';
+import { amd, forgeSnp, ia5, otherKeys, type SnpChange, products, snpProducts } from './forge-snp.ts';
 
 const { verifySnpReport } = byTestRoots;
 
@@ -16,108 +16,129 @@ const replace = (name: string, value: Uint8Array): SnpChange => ({
 });
 const noAuthority = { name: '2.5.29.19', value: Buffer.of(0x30, 0) };
 
-const wrong: [title: string, change: SnpChange, failing: string[]][] = [
-  ['is of version 1', set(0, 1), ['report_format']],
-  ['is of version 6', set(0, 6), ['report_format']],
-  ['has another signature algorithm', set(0x34, 2), ['report_format']],
-  ['is signed by no key', set(0x48, 7 << 2), ['report_format']],
-  ['has a policy without the bit that is always set', set(0x0a, 0), ['report_format']],
-  ['has a policy with unknown bits', set(0x0b, 4), ['report_format']],
-  ['has reserved bytes', set(0x18b, 1), ['report_format']],
-  ['has bytes after its signature', flip(0x49f), ['report_format']],
-  ['has bytes between the numbers of its signature', flip(0x2a0 + 50), ['report_format']],
-  ['allows debugging', set(0x0a, 0b1010), ['debug']],
-  ['allows a migration agent', set(0x0a, 0b0110), ['migration']],
-  ['was asked for by the host', set(0x30, 0xff, 0xff, 0xff, 0xff), ['vmpl']],
+type Wrong = [title: string, change: SnpChange, failing: string[]][];
+type Product = (typeof snpProducts)[number];
+
+/** Changes that make a report of a product or its chain wrong, with the checks that fail. */
+function wrongOf(product: Product, vlek: boolean): Wrong {
+  const { tcb, versions, chip, structVersion } = products[product];
+  const isTurin = product === 'Turin';
+  const other = product === 'Genoa' ? 'Milan' : 'Genoa';
+  const [signer, otherSigner] = vlek ? ['VLEK', 'VCEK'] : ['VCEK', 'VLEK'];
+  const [above, otherAbove] = vlek ? [`SEV-VLEK-${product}`, `SEV-${product}`] : [`SEV-${product}`, `SEV-VLEK-${product}`];
+  const anotherAbove = above.replace(product, other);
+  return [
+    ['is of version 1', set(0, 1), ['report_format']],
+    ['is of version 6', set(0, 6), ['report_format']],
+    ['has another signature algorithm', set(0x34, 2), ['report_format']],
+    ['is signed by no key', set(0x48, 7 << 2), ['report_format']],
+    ['has a policy without the bit that is always set', set(0x0a, 0), ['report_format']],
+    ['has a policy with unknown bits', set(0x0b, 4), ['report_format']],
+    ['has reserved bytes', set(0x18b, 1), ['report_format']],
+    ['has bytes after its signature', flip(0x49f), ['report_format']],
+    ['has bytes between the numbers of its signature', flip(0x2a0 + 50), ['report_format']],
+    ['allows debugging', set(0x0a, 0b1010), ['debug']],
+    ['allows a migration agent', set(0x0a, 0b0110), ['migration']],
+    ['was asked for by the host', set(0x30, 0xff, 0xff, 0xff, 0xff), ['vmpl']],
+    ['was asked for at a level that is none', set(0x30, 4), ['vmpl']],
+    [
+      `is of a ${other}`,
+      set(0x188, ...products[other].cpu),
+      ['product', ...(isTurin && !vlek ? ['certificate_chip'] : []), ...(isTurin ? ['certificate_tcb'] : [])],
+    ],
+    ['has another report data', set(0x50, 0), ['report_data']],
+    ['reports more than is committed', set(0x1e0, (tcb[0] ?? 0) - 1), ['firmware_tcb']],
+    ['reports more microcode than is committed', set(0x1e7, (tcb[7] ?? 0) - 1), ['firmware_tcb']],
+    ['has committed more than runs', set(0x38, (tcb[0] ?? 0) - 1), ['firmware_tcb']],
+    ...tcb.map((version, at): Wrong[number] => [
+      `is of another version ${at}`,
+      { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },
+      ['certificate_tcb'],
+    ]),
+    ['is altered', flip(0x90), ['signature']],
+    ['has another signature', flip(0x2a0), ['signature']],
+    ['is signed by another key', { signer: otherKeys.ec }, ['signature']],
+    [`is signed by a ${otherSigner} without its certificate`, set(0x48, vlek ? 0 : 1 << 2), ['certificate_chain']],
+    ['has a certificate of another name', { leaf: { subject: 'SEV-Other' } }, ['certificate_chain']],
+    [`has a certificate of the name of a ${otherSigner}`, { leaf: { subject: `SEV-${otherSigner}` } }, ['certificate_chain']],
+    ['has a certificate of another issuer', { leaf: { issuer: 'SEV-Other' } }, ['certificate_chain']],
+    ['has a certificate that another key signed', { leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
+    [
+      'has a certificate with an unknown critical extension',
+      { extensions: (all) => [...all, { name: '1.2.3', value: ia5(''), critical: true }] },
+      ['certificate_chain'],
+    ],
+    ['has a certificate with an extension twice', { extensions: (all) => [...all, ...all.slice(0, 1)] }, ['certificate_chain']],
+    ['has a certificate that is not valid any more', { leaf: { to: early } }, ['certificate_validity']],
+    ['has a certificate that is not valid yet', { leaf: { from: new Date('2027-01-01') } }, ['certificate_validity']],
+    [`has a certificate for ${other}`, replace(`${amd}.2`, ia5(`${other}-B0`)), ['product']],
+    ['has a certificate without product', without(`${amd}.2`), ['product']],
+    ['has a certificate for a stepping that is none', replace(`${amd}.2`, ia5(`${product}-B0-x`)), ['product']],
+    ['has a certificate without the version of its extensions', without(`${amd}.1`), ['product']],
+    ['has a certificate with another version of its extensions', replace(`${amd}.1`, number(1 - structVersion)), ['product']],
+    [
+      'has a certificate with a number that is not in its shortest form',
+      replace(`${amd}.3.8`, Buffer.of(2, 2, 0, 115)),
+      ['certificate_tcb'],
+    ],
+    ...versions.flatMap((each): Wrong => [
+      [`has a certificate without version ${each}`, without(`${amd}.3.${each}`), ['certificate_tcb']],
+      [`has a certificate of another version ${each}`, replace(`${amd}.3.${each}`, number(200)), ['certificate_tcb']],
+    ]),
+    ['has an intermediate that is no authority', { intermediate: { extensions: [noAuthority] } }, ['certificate_chain']],
+    ['has an intermediate without key usage', { intermediate: { extensions: authority.slice(0, 1) } }, ['certificate_chain']],
+    ['has an intermediate that another key signed', { intermediate: { signer: otherKeys.rsa } }, ['certificate_chain']],
+    ['has an intermediate of another root', { intermediate: { issuer: 'ARK-Other' } }, ['certificate_chain']],
+    ['has an intermediate that is not valid any more', { intermediate: { to: early } }, ['certificate_validity']],
+    [`has an intermediate of ${other}`, { leaf: { issuer: anotherAbove }, intermediate: { subject: anotherAbove } }, ['product']],
+    [
+      `has a ${signer} of the authority of ${otherSigner}s`,
+      { leaf: { issuer: otherAbove }, intermediate: { subject: otherAbove } },
+      ['product'],
+    ],
+    ['has a root of another key', { root: { key: otherKeys.rsa } }, ['certificate_chain']],
+    ['has a root that is no authority', { root: { extensions: [] } }, ['certificate_chain']],
+    ['has a root that is not valid any more', { root: { to: early } }, ['certificate_validity']],
+    ['has a root that nobody knows', { root: { subject: 'ARK-Rome' }, intermediate: { issuer: 'ARK-Rome' } }, ['product']],
+    [`has a root of ${other}`, { root: { subject: `ARK-${other}` }, intermediate: { issuer: `ARK-${other}` } }, ['product']],
+    ...(vlek ? wrongOfVlek : wrongOfVcek(chip)),
+  ];
+}
+
+/** Changes that make what is special to a VCEK wrong, whose certificate has `size` bytes of the number of its chip. */
+const wrongOfVcek = (size: number): Wrong => [
   ['is of another chip', set(0x1a0, 8), ['certificate_chip']],
+  ['is of a chip whose number ends otherwise', set(0x1a0 + size - 1, 8), ['certificate_chip']],
   ['hides its chip', set(0x1a0, ...Array<number>(64).fill(0)), ['certificate_chip']],
-  ['is of a Genoa', set(0x188, 0x19, 0x11), ['product']],
-  ['has another report data', set(0x50, 0), ['report_data']],
-  ['reports more than is committed', set(0x1e0, 2), ['firmware_tcb']],
-  ['has committed more than runs', set(0x38, 2), ['firmware_tcb']],
-  ...tcb.map((version, at): [string, SnpChange, string[]] => [
-    `is of another version ${at}`,
-    { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },
-    ['certificate_tcb'],
-  ]),
-  ['is altered', flip(0x90), ['signature']],
-  ['has another signature', flip(0x2a0), ['signature']],
-  ['is signed by another key', { signer: otherKeys.ec }, ['signature']],
-  ['is signed by a VLEK without its certificate', set(0x48, 1 << 2), ['certificate_chain']],
-  ['has a certificate of another name', { leaf: { subject: 'SEV-Other' } }, ['certificate_chain']],
-  ['has a certificate of another issuer', { leaf: { issuer: 'SEV-Other' } }, ['certificate_chain']],
-  ['has a certificate that another key signed', { leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
-  [
-    'has a certificate with an unknown critical extension',
-    { extensions: (all) => [...all, { name: '1.2.3', value: ia5(''), critical: true }] },
-    ['certificate_chain'],
-  ],
-  ['has a certificate with an extension twice', { extensions: (all) => [...all, ...all.slice(0, 1)] }, ['certificate_chain']],
-  ['has a certificate that is not valid any more', { leaf: { to: early } }, ['certificate_validity']],
-  ['has a certificate that is not valid yet', { leaf: { from: new Date('2027-01-01') } }, ['certificate_validity']],
-  ['has a certificate for Genoa', replace(`${amd}.2`, ia5('Genoa-B0')), ['product']],
-  ['has a certificate without product', without(`${amd}.2`), ['product']],
-  ['has a certificate for a stepping that is none', replace(`${amd}.2`, ia5('Milan-B0-x')), ['product']],
-  ['has a certificate without the version of its extensions', without(`${amd}.1`), ['product']],
-  ['has a certificate whose extensions are those of Turin', replace(`${amd}.1`, number(1)), ['product']],
-  [
-    'has a certificate with a number that is not in its shortest form',
-    replace(`${amd}.3.8`, Buffer.of(2, 2, 0, 115)),
-    ['certificate_tcb'],
-  ],
   ['has a certificate without chip', without(`${amd}.4`), ['certificate_chip']],
-  ['has a certificate of another chip', replace(`${amd}.4`, Buffer.alloc(64, 9)), ['certificate_chip']],
-  ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((each): [string, SnpChange, string[]][] => [
-    [`has a certificate without version ${each}`, without(`${amd}.3.${each}`), ['certificate_tcb']],
-    [`has a certificate of another version ${each}`, replace(`${amd}.3.${each}`, number(200)), ['certificate_tcb']],
-  ]),
-  ['has an intermediate that is no authority', { intermediate: { extensions: [noAuthority] } }, ['certificate_chain']],
-  ['has an intermediate without key usage', { intermediate: { extensions: authority.slice(0, 1) } }, ['certificate_chain']],
-  ['has an intermediate that another key signed', { intermediate: { signer: otherKeys.rsa } }, ['certificate_chain']],
-  ['has an intermediate of another root', { intermediate: { issuer: 'ARK-Other' } }, ['certificate_chain']],
-  ['has an intermediate that is not valid any more', { intermediate: { to: early } }, ['certificate_validity']],
-  ['has an intermediate of Genoa', { leaf: { issuer: 'SEV-Genoa' }, intermediate: { subject: 'SEV-Genoa' } }, ['product']],
-  ['has a root of another key', { root: { key: otherKeys.rsa } }, ['certificate_chain']],
-  ['has a root that is no authority', { root: { extensions: [] } }, ['certificate_chain']],
-  ['has a root that is not valid any more', { root: { to: early } }, ['certificate_validity']],
-  ['has a root of another product', { root: { subject: 'ARK-Rome' }, intermediate: { issuer: 'ARK-Rome' } }, ['product']],
-  [
-    'has a VLEK of the authority of VCEKs',
-    { vlek: true, leaf: { issuer: 'SEV-Milan' }, intermediate: { subject: 'SEV-Milan' } },
-    ['product'],
-  ],
-  [
-    'has a VLEK with a chip',
-    { vlek: true, extensions: (all) => [...all, { name: `${amd}.4`, value: ia5('') }] },
-    ['certificate_chip'],
-  ],
-  ['has a VLEK without provider', { vlek: true, ...without(`${amd}.5`) }, ['certificate_chip']],
+  ['has a certificate of another chip', replace(`${amd}.4`, Buffer.alloc(size, 9)), ['certificate_chip']],
 ];
 
-const wrongOfTurin: [title: string, change: SnpChange, failing: string[]][] = [
+const wrongOfVlek: Wrong = [
+  [
+    'has a certificate with a chip',
+    { extensions: (all) => [...all, { name: `${amd}.4`, value: ia5('') }] },
+    ['certificate_chip'],
+  ],
+  ['has a certificate without provider', without(`${amd}.5`), ['certificate_chip']],
+];
+
+const wrong = snpProducts.flatMap((product) =>
+  [false, true].flatMap((vlek) =>
+    wrongOf(product, vlek).map(
+      ([title, change, names]) => [product, vlek ? 'VLEK' : 'VCEK', title, { ...change, product, vlek }, names] as const,
+    ),
+  ),
+);
+
+const wrongOfTurin: Wrong = [
   [
     'is of version 2, which names no product',
     { report: (report) => report.fill(0, 0x188, 0x18b).fill(2, 0, 1) },
     ['product', 'certificate_chip', 'certificate_tcb'],
   ],
-  ['is of a Milan', set(0x188, 0x19, 1, 1), ['product', 'certificate_chip', 'certificate_tcb']],
-  ['is of another chip', set(0x1a0, 8), ['certificate_chip']],
   ['has a number of a chip that is longer', set(0x1a8, 7), ['certificate_chip']],
-  ['hides its chip', set(0x1a0, ...Array<number>(64).fill(0)), ['certificate_chip']],
   ['has a certificate for a chip with a longer number', replace(`${amd}.4`, Buffer.alloc(64, 7)), ['certificate_chip']],
-  ['has a certificate whose extensions are those of Milan', replace(`${amd}.1`, number(0)), ['product']],
-  ['has a certificate for Milan', replace(`${amd}.2`, ia5('Milan-B0')), ['product']],
-  ...[9, 1, 2, 3, 5, 6, 7, 8].flatMap((each): [string, SnpChange, string[]][] => [
-    [`has a certificate without version ${each}`, without(`${amd}.3.${each}`), ['certificate_tcb']],
-    [`has a certificate of another version ${each}`, replace(`${amd}.3.${each}`, number(200)), ['certificate_tcb']],
-  ]),
-  ...turinTcb.map((version, at): [string, SnpChange, string[]] => [
-    `is of another version ${at}`,
-    { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },
-    ['certificate_tcb'],
-  ]),
-  ['is altered', flip(0x90), ['signature']],
-  ['has a root of another product', { root: { subject: 'ARK-Milan' }, intermediate: { issuer: 'ARK-Milan' } }, ['product']],
 ];
 
 describe('an SEV-SNP report with a chain of test keys', () => {
@@ -131,12 +152,15 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     expect(verdict.checks.at(-1)).toEqual(said); // only the public vectors end at a root of AMD
   });
 
-  it.each(wrong)('is refused, with the failing check named, if it %s', async (_, change, names) => {
-    const { report, options } = forgeSnp(change);
-    const verdict = await verifySnpReport(report, options);
-    expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
-    expect(verdict.checks.map(({ detail }) => detail)).not.toContain('');
-  });
+  it.each(wrong)(
+    'is refused on %s with a %s, with the failing check named, if it %s',
+    async (_product, _signer, _, change, names) => {
+      const { report, options } = forgeSnp(change);
+      const verdict = await verifySnpReport(report, options);
+      expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
+      expect(verdict.checks.map(({ detail }) => detail)).not.toContain('');
+    },
+  );
 
   it('proves no measurement and no versions if its signature or certificates do not hold', async () => {
     for (const change of [flip(0x90), { leaf: { signer: otherKeys.rsa } }, replace(`${amd}.3.1`, number(200))]) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TdxCollateral } from 'computation-management-attestation';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import { coseOf, forgeSnp, jwtOf, tcb } from '../attestation/forge-snp.ts';
+import { coseOf, forgeSnp, jwtOf, products } from '../attestation/forge-snp.ts';
 import { bodyOf, forgeTdx, type TdxChange } from '../attestation/forge-tdx.ts';
 import { anotherKey, areaOf, forgeAzure, forgeSnpVtpm, type VtpmChange } from '../attestation/forge-vtpm.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
@@ -251,7 +251,7 @@ export function isVerified(of: Machine, certificate: string, given: readonly Doc
   return of.isGenuine && of.certificate === certificate && !of.debug && isKnown;
 }
 
-const [bootloader = 0, tee = 0, , , , , firmware = 0, microcode = 0] = tcb;
+const [bootloader = 0, tee = 0, , , , , firmware = 0, microcode = 0] = products.Milan.tcb;
 const versions = { bootloader, tee, snp: firmware, microcode, fmc: -1 };
 
 /** Returns whether a policy allows a machine at a time, over the certificate that a statement has, with documents of Intel. */
