@@ -37,8 +37,15 @@ const wrong: [title: string, change: TdxChange, failing: string[]][] = [
   ['has an intermediate of another root', { authority: { issuer: 'Other' } }, ['certificate_chain']],
   ['has a certificate that is not valid any more', { platform: { to: early } }, ['certificate_validity']],
   ['has an intermediate that is not valid any more', { authority: { to: early } }, ['certificate_validity']],
+  ['has a root that is not valid any more', { root: { to: early } }, ['certificate_validity', 'collateral']],
+  ['has a root that is no authority', { root: noAuthority }, ['certificate_chain']],
+  ['has a root of another key', { root: { key: otherKey } }, ['certificate_chain']],
   ['has a quoting enclave for which another platform vouches', { enclaveSigner: otherKey }, ['quoting_enclave']],
-  ['has a quoting enclave with another key', enclave(320, 0), ['quoting_enclave']],
+  [
+    'has a quoting enclave with another key',
+    { enclave: (report) => void (report[320] = (report[320] ?? 0) ^ 1) },
+    ['quoting_enclave'],
+  ],
   ['has a quoting enclave with more in its report data', enclave(383, 1), ['quoting_enclave']],
   ['is signed by another key', { quoteSigner: otherKey }, ['signature']],
   ['is altered', { signed: (quote) => (quote.writeUInt8(1, bodyOf(quote) + 200), quote) }, ['signature']],
@@ -52,6 +59,8 @@ const wrong: [title: string, change: TdxChange, failing: string[]][] = [
   ['has a TCB info that is not signed', { collateral: { tcb_info_signature: '00'.repeat(64) } }, ['collateral']],
   ['has an enclave identity that is not signed', { collateral: { qe_identity_signature: '' } }, ['collateral']],
   ['has an enclave identity of SGX', identity({ id: 'QE' }), ['collateral']],
+  ['has an enclave identity of an unknown version', identity({ version: 3 }), ['collateral']],
+  ['has an enclave identity that is not valid yet', identity({ issueDate: '2026-06-02T00:00:00Z' }), ['collateral']],
   ['has an enclave identity that is not up to date', identity(old), ['collateral']],
   ['has documents that another key signed', { signer: { key: otherKey } }, ['collateral']],
   ['has documents of a signer that Intel did not certify', { signer: { signer: otherKey } }, ['collateral']],
@@ -59,11 +68,15 @@ const wrong: [title: string, change: TdxChange, failing: string[]][] = [
   ['has documents of a signer that is not valid any more', { signer: { to: early } }, ['collateral']],
   ['has a revoked certificate', { pckCrl: { serials: [9, 3] } }, ['revocation']],
   ['has a revoked intermediate', { rootCrl: { serials: [2] } }, ['revocation']],
+  ['has a revoked root', { rootCrl: { serials: [1] } }, ['revocation']],
   ['has a revoked signer of documents', { rootCrl: { serials: [4] } }, ['revocation']],
   ['has an old revocation list', { pckCrl: expired }, ['revocation']],
   ['has an old revocation list of the root', { rootCrl: expired }, ['revocation']],
   ['has a revocation list that another key signed', { pckCrl: { signer: otherKey } }, ['revocation']],
   ['has a revocation list of another issuer', { pckCrl: { issuer: 'Other' } }, ['revocation']],
+  ['has a revocation list of the root that another key signed', { rootCrl: { signer: otherKey } }, ['revocation']],
+  ['has a revocation list of the root of another issuer', { rootCrl: { issuer: 'Other' } }, ['revocation']],
+  ['has a revocation list that is not valid yet', { pckCrl: { from: new Date('2026-06-02') } }, ['revocation']],
   ['has an empty revocation list', { collateral: { pck_crl: '' } }, ['revocation']],
   ['has a revocation list that is garbage', { collateral: { root_ca_crl: '00' } }, ['revocation']],
   ['has a quoting enclave of another signer', enclave(128, 0), ['enclave_identity']],
@@ -114,8 +127,14 @@ describe('a TDX quote with a chain and collateral of test keys', () => {
     expect((await verifyTdxQuote(quote, { ...options, roots: [...others, ...(options.roots ?? [])] })).verdict).toBe('verified');
   });
 
-  it.each(wrong)('is refused, with the failing check named, if it %s', async (_, change, names) => {
-    const { quote, options } = forgeTdx(change);
+  const ofVersion5 = ['has an unknown body', 'has a migration service'];
+  const ofBoth = ([4, 5] as const).flatMap((version) =>
+    wrong
+      .filter(([title]) => version === 5 || !ofVersion5.includes(title))
+      .map(([title, change, names]) => [version, title, change, names] as const),
+  );
+  it.each(ofBoth)('of version %i is refused, with the failing check named, if it %s', async (version, _, change, names) => {
+    const { quote, options } = forgeTdx({ version, ...change });
     const verdict = await verifyTdxQuote(quote, options);
     expect([verdict.verdict, failingChecks(verdict)]).toEqual(['refused', names]);
   });

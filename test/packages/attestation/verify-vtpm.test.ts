@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
 import { failingChecks as failing } from './failing-checks.ts';
-import { coseOf, field } from './forge-snp.ts';
+import { coseOf, field, otherKeys, type SnpChange, snpProducts } from './forge-snp.ts';
 import { bodyOf, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
 import { anotherKey, areaOf, type AzureChange, forgeAzure, forgeSnpVtpm, type VtpmChange } from './forge-vtpm.ts';
 
@@ -20,6 +20,11 @@ const attributesAt = 4;
 const without = (bit: number) => (area: Buffer) =>
   void area.writeUInt32BE((area.readUInt32BE(attributesAt) & ~bit) >>> 0, attributesAt);
 
+/** Changes a byte of the selection of PCRs in a quote: the number of banks, four bytes, then the bank, two bytes. */
+const inSelection = (at: number, byte: number): VtpmChange => ({
+  quote: (quote) => void quote.writeUInt8(byte, quote.lastIndexOf(Buffer.from('00000001000b03', 'hex')) + at),
+});
+
 /** Changes that make evidence of both kinds wrong, with the checks that fail. */
 const wrong: [title: string, change: VtpmChange, failing: string[]][] = [
   ['has an altered report', { snp: { signed: flip(0x90) } }, ['signature']],
@@ -34,6 +39,18 @@ const wrong: [title: string, change: VtpmChange, failing: string[]][] = [
   ['has something that is no quote', { quote: flip(5) }, ['quote_nonce', 'pcrs']],
   ['has a quote of other PCRs', { toldPcrs: (pcrs) => pcrs.set(4, Buffer.alloc(32, 9)) }, ['pcrs']],
   ['has a quote of fewer PCRs', { selected: 0xff }, ['pcrs']],
+  ['has a quote of another bank', inSelection(5, 0x04), ['quote_nonce', 'pcrs']],
+  ['has a quote of two banks', inSelection(3, 2), ['quote_nonce', 'pcrs']],
+  [
+    'has PCRs that are not of 32 bytes, with the same bytes in all',
+    {
+      toldPcrs: (pcrs) => {
+        const [fourth, fifth] = [pcrs.get(4) ?? Buffer.of(), pcrs.get(5) ?? Buffer.of()];
+        pcrs.set(4, fourth.subarray(0, 31)).set(5, Buffer.concat([fourth.subarray(31), fifth]));
+      },
+    },
+    ['pcrs'],
+  ],
   ['lacks a PCR', { toldPcrs: (pcrs) => pcrs.delete(23) }, ['pcrs']],
 ];
 
@@ -42,7 +59,12 @@ const ofSnpVtpm: typeof wrong = [
   ['has another key than the report, with its quote', { otherArea: areaOf(anotherKey), signer: anotherKey }, ['report_data']],
   ['has a key that is not restricted to what its TPM made', { area: without(1 << 16) }, ['attestation_key']],
   ['has a key that can leave its TPM', { area: without(1 << 1) }, ['attestation_key']],
+  ['has a key that can move within its TPM', { area: without(1 << 4) }, ['attestation_key']],
+  ['has a key that was made outside of its TPM', { area: without(1 << 5) }, ['attestation_key']],
   ['has a key that does not sign', { area: without(1 << 18) }, ['attestation_key']],
+  ['has a key that also encrypts', { area: (area) => area.writeUInt16BE(0x06, 10) }, ['attestation_key']],
+  ['has a key for SHA-1', { area: (area) => area.writeUInt16BE(0x04, 14) }, ['attestation_key']],
+  ['has a key with another exponent', { area: (area) => area.writeUInt32BE(3, 18) }, ['attestation_key']],
   ['has a key of another kind', { area: (area) => area.writeUInt16BE(0x23, 0) }, ['attestation_key']],
   ['has a key for RSAPSS', { area: (area) => area.writeUInt16BE(0x16, 12) }, ['attestation_key']],
   ['has a key of another size', { area: (area) => area.writeUInt16BE(1024, 16) }, ['attestation_key']],
@@ -61,6 +83,28 @@ describe('evidence of an SNP guest with a vTPM', () => {
       pcrs: { 0: '00'.repeat(32), 23: '17'.repeat(32) },
     });
   });
+
+  it.each(snpProducts.flatMap((product) => [false, true].map((vlek) => [product, vlek] as const)))(
+    'is verified on %s if every link of the chain holds, and refused if its hardware does not (VLEK: %s)',
+    async (product, vlek) => {
+      const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm({ snp: { product, vlek } }));
+      expect([verdict.verdict, failing(verdict), verdict.pcrs?.['4']]).toEqual(['verified', [], '04'.repeat(32)]);
+      const wrongHardware: [SnpChange, string[]][] = [
+        [{ signed: flip(0x90) }, ['signature']],
+        [{ signer: otherKeys.ec }, ['signature']],
+        [{ leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
+        [{ root: { key: otherKeys.rsa } }, ['certificate_chain']],
+        [{ intermediate: { to: new Date('2020-01-01') } }, ['certificate_validity']],
+        [{ report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => flip(from)(report)) }, ['certificate_tcb']],
+        [{ report: flip(0x50) }, ['report_data']],
+      ];
+      for (const [snp, names] of wrongHardware) {
+        const refused = await verdictOf('SNP-vTPM', forgeSnpVtpm({ snp: { product, vlek, ...snp } }));
+        expect([refused.verdict, failing(refused)]).toEqual(['refused', names]);
+        if (!names.includes('certificate_validity')) expect(refused.pcrs).toBe(null);
+      }
+    },
+  );
 
   it.each([...wrong, ...ofSnpVtpm])('is refused, with the failing check named, if it %s', async (_, change, names) => {
     const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm(change));
@@ -131,6 +175,16 @@ const ofAzure: [title: string, change: AzureChange, failing: string[]][] = [
     { runtime: ({ keys }) => Object.assign(keys[0] ?? {}, { n: 'AAAA' }) },
     ['evidence_format'],
   ],
+  [
+    'has runtime data with another exponent',
+    { runtime: ({ keys }) => Object.assign(keys[0] ?? {}, { e: 'Aw' }) },
+    ['evidence_format'],
+  ],
+  [
+    'has runtime data with a key of another kind',
+    { runtime: ({ keys }) => Object.assign(keys[0] ?? {}, { kty: 'EC' }) },
+    ['evidence_format'],
+  ],
   ['has a report of another paravisor', { paravisor: flip(0) }, ['evidence_format']],
   ['has the report of another kind', { paravisor: (report) => report.writeUInt8(4, 32 + 0x4a0 + 8) }, ['evidence_format']],
   ['has runtime data with another hash', { paravisor: (report) => report.writeUInt8(2, 32 + 0x4a0 + 12) }, ['evidence_format']],
@@ -144,7 +198,7 @@ const inBody = (at: number, ...bytes: number[]): TdxChange => ({ quote: (quote) 
 /** Changes that make evidence of TDX on Azure wrong, with the checks that fail. */
 const ofAzureTdx: [title: string, change: AzureChange, failing: string[]][] = [
   ['has an altered quote of TDX', { tdx: { signed: (quote) => (flip(bodyOf(quote) + 200)(quote), quote) } }, ['signature']],
-  ['has a quote of TDX with other report data', { tdx: inBody(520, 0) }, ['report_data']],
+  ['has a quote of TDX with other report data', { tdx: { quote: (quote) => flip(bodyOf(quote) + 520)(quote) } }, ['report_data']],
   ['has a quote of TDX with more in its report data', { tdx: inBody(583, 1) }, ['report_data']],
   ['lets the host debug', { tdx: inBody(120, 1) }, ['debug']],
   ['has unknown attributes', { tdx: inBody(124, 1) }, ['attributes']],
