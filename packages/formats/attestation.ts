@@ -12,11 +12,8 @@ export const platformTexts: Record<(typeof platforms)[number], string> = {
   'snp-vtpm': 'the same with a vTPM, as the Cocos agent reports wherever there is a TPM device',
   tdx: 'Intel TDX with the attribute SEPT_VE_DISABLE, while the service has the documents of Intel for it',
 };
-/**
- * The platforms to which keys are released. Their evidence names the guest by its REPORT_ID, which that of TDX lacks, and requests for keys can
- * contain it: evidence of `snp-vtpm` has no form in that protocol.
- */
-export const platformsWithKeys: readonly string[] = ['az-snp-vtpm', 'snp'];
+/** The platforms whose evidence names the guest by its REPORT_ID. Keys are released to these alone. */
+export const platformsWithGuest: readonly string[] = ['az-snp-vtpm', 'snp', 'snp-vtpm'];
 /** The platforms whose evidence has PCRs of a vTPM. */
 const withVtpm: readonly string[] = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp-vtpm'];
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
@@ -197,9 +194,9 @@ export const attestationPolicy = namedObject('AttestationPolicy', ofPolicy, {
 });
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
-/** Returns the platforms of a policy to which no key can be released. */
-export const withoutKeys = ({ platforms }: Pick<AttestationPolicy, 'platforms'>): string[] =>
-  platforms.filter((platform) => !platformsWithKeys.includes(platform));
+/** Returns the platforms of a policy whose evidence names no guest, so that no key can be released to them. */
+export const withoutGuest = ({ platforms }: Pick<AttestationPolicy, 'platforms'>): string[] =>
+  platforms.filter((platform) => !platformsWithGuest.includes(platform));
 
 const domainLabel = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 

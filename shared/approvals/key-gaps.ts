@@ -1,4 +1,4 @@
-import { platformsWithKeys, withoutKeys } from 'computation-management-formats/attestation';
+import { platformsWithGuest, withoutGuest } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { pathOfKey } from '../rows/asset-key.ts';
 import type { StoredAsset } from '../rows/asset.ts';
@@ -9,7 +9,7 @@ export const mostKeys = 70;
 
 /**
  * Describes as sentences for `missing_items.info` why the CVM of a run would not get the key of an asset: the key was removed, the platforms that
- * may get it are none, or some to which no key can be released, or the run has too many keys.
+ * may get it are none, or some whose evidence names no guest, or the run has too many keys.
  */
 export function keyGaps(inputs: Inputs): string[] {
   const assets = assetsOf(inputs);
@@ -26,10 +26,10 @@ function gapOf({ id, file_name, key, former_key, source }: StoredAsset, { attest
   const platforms = first.filter((platform) => second.includes(platform));
   if (first.length > 0 && platforms.length === 0)
     return [`${what}, which its policy and that of the computation release to no platform in common`];
-  const without = withoutKeys({ platforms });
+  const without = withoutGuest({ platforms });
   if (without.length === 0) return [];
   return [
-    `${what}, which is released to ${platformsWithKeys.join(', ')} alone: the policies also allow ${without.join(', ')}, to which no key can be released`,
+    `${what}, which is released to ${platformsWithGuest.join(', ')} alone: the policies also allow ${without.join(', ')}, whose evidence names no guest`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { attestationPolicyInput, platformsWithKeys, withoutKeys } from 'computation-management-formats/attestation';
+import { attestationPolicyInput, platformsWithGuest, withoutGuest } from 'computation-management-formats/attestation';
 import { described, isBase64, orNull, namedObject, namedInput, returnedField } from 'computation-management-formats/fields';
 import { laterOf, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
@@ -22,14 +22,14 @@ import { withoutContent } from './fetched-by-agent.ts';
 const keyBytes = 32;
 const expectedKey = `Expected ${keyBytes} bytes in base64.`;
 const expectedFingerprint = 'Expected 64 hex digits in lower case.';
-const expectedPlatforms = `Expected only ${platformsWithKeys.join(', ')}: no key can be released to others.`;
+const expectedPlatforms = `Expected only ${platformsWithGuest.join(', ')}: the evidence of others names no guest, so that no key is released to them.`;
 
 const releasePolicy = v.optional(
   orNull(
     v.pipe(
       attestationPolicyInput,
       v.forward(
-        v.check((policy) => withoutKeys(policy).length === 0, expectedPlatforms),
+        v.check((policy) => withoutGuest(policy).length === 0, expectedPlatforms),
         ['platforms'],
       ),
     ),
@@ -218,13 +218,13 @@ async function refuseWithoutPolicy(table: Table, id: string): Promise<void> {
   const ids = await readLinkedIds(table, id, { limit: mostLinked });
   const items = await getItems(table, ids.map(computationKeys.config));
   const policies = items.flatMap((item) => (item ? (parseDefinition([item]).attestation_policy ?? []) : []));
-  if (policies.some((policy) => withoutKeys(policy).length === 0)) return;
+  if (policies.some((policy) => withoutGuest(policy).length === 0)) return;
   const [policy] = policies;
   const found = policy
-    ? `The policy of its computation allows ${withoutKeys(policy).join(', ')}, to which no key can be released.`
+    ? `The policy of its computation allows ${withoutGuest(policy).join(', ')}, whose evidence names no guest.`
     : 'Nothing says which CVMs may get the key.';
   throw conflict(
     'no_release_policy',
-    `${found} Send a release_policy, or give the computation an attestation_policy, with ${platformsWithKeys.join(', ')} alone.`,
+    `${found} Send a release_policy, or give the computation an attestation_policy, with ${platformsWithGuest.join(', ')} alone.`,
   );
 }

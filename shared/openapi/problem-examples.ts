@@ -40,7 +40,7 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
     no_checksum:
       'The asset has no checksum, by which the agent verifies the decrypted file. Set it first, or upload the content.',
     no_release_policy:
-      'Nothing says which CVMs may get the key. Send a release_policy, or give the computation an attestation_policy, with az-snp-vtpm, snp alone.',
+      'Nothing says which CVMs may get the key. Send a release_policy, or give the computation an attestation_policy, with az-snp-vtpm, snp, snp-vtpm alone.',
     result_of_run: 'The asset is the result of a run and has no key.',
   },
   'assets/update-asset': {

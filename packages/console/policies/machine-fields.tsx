@@ -1,6 +1,6 @@
 import { Box, Checkbox, ExpandableSection, FormField, RadioGroup, SpaceBetween } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
-import { platforms, platformsWithKeys, platformTexts, strictestRules } from 'computation-management-formats/attestation';
+import { platforms, platformsWithGuest, platformTexts, strictestRules } from 'computation-management-formats/attestation';
 import { pcrLines, policyCautions, policyMembers } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
@@ -64,7 +64,7 @@ const subjects = {
       description: 'Its attestation policy decides alone. Without one, no run starts with this file.',
     },
     some: 'The policy of the computation holds too.',
-    platforms: platforms.filter((platform) => platformsWithKeys.includes(platform)),
+    platforms: platforms.filter((platform) => platformsWithGuest.includes(platform)),
   },
 };
 
