@@ -135,8 +135,8 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const cvmId = `history-${seed}`;
   const near = happened.some(({ name }) => name === 'the gateway ends') ? await gatewayInProcess(world.authority) : undefined;
   let isNearOver = false;
-  /** Whether the connection over which the run was given closed before the work was done. */
-  let isCut = false;
+  /** The happenings that closed the connection over which the run was given before the work was done. */
+  const cuts: string[] = [];
   const cvm = await world.enrol(cvmId);
   const attested = new Set([cvm.certificate]);
   const others: { agent: SimulatedAgent; certificate: string }[] = [];
@@ -171,7 +171,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
       await happenings[name]?.happen(history);
-      isCut ||= moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
+      if (moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state)) cuts.push(name);
       // An agent attests once. A token on a connection that breaks before it is taken is lost, and somebody must restart the agent again.
       if (isHonest && name === 'the agent restarts') await untilTaken();
     }
@@ -208,7 +208,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
     if (outcome === 'running') await world.call('POST', `/d1/computations/${computation}/stop`);
     await expect.poll(status, { timeout: 60_000, message: what }).not.toMatch(/running|stopping/);
   }
-  if (isCut && !allow_reconnect) expect(outcome, what).not.toBe('completed');
+  if (cuts.length > 0 && !allow_reconnect) expect(outcome, what).not.toBe('completed');
   const agents = [...others, { agent: history.genuine, certificate: cvm.certificate }];
   for (const { agent, certificate } of agents) {
     const wrong = allow_reconnect && attested.has(certificate) ? [] : agent.unattested;

@@ -58,7 +58,7 @@ export default function SearchBox() {
 }
 
 function queryOf(text: string): string {
-  return [...text.trim()].slice(0, longestQuery).join('');
+  return Array.from(text.trim()).slice(0, longestQuery).join('');
 }
 
 /** Groups matches of the search by their kind, in the order of the best match of each kind. */
