@@ -32,6 +32,11 @@ export const defaultTimings = {
    */
   lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,
+  /**
+   * The longest time in milliseconds in which an agent fetches the algorithm, and then the datasets, if it fetches all of them itself: a
+   * store may hang in mid-download, and the agent waits for it without end.
+   */
+  fetch: 3_600_000,
   /** The time in milliseconds between two reads of the record of an agent process for messages that may belong to another run. */
   record: 1_000,
   presence: 45_000,

@@ -57,6 +57,8 @@ export class HostedRun {
   /** The number of failures of the run whose reasons are being looked for, so that no report says them yet. */
   private failuresToReport = 0;
   private observed: { state: AgentState; since: number } | undefined;
+  /** The state of the agent in which it may fetch files, and since when it has it. */
+  private fetching: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
     this.reference = reference;
@@ -299,5 +301,19 @@ export class HostedRun {
     if (left > 0) return left;
     this.inferEvent(event, { agent_state: state });
     return undefined;
+  }
+
+  /** Reports the failure of a run whose agent fetches files for too long, unless it waits for one that a user sends. */
+  async endIfStuck(state: AgentState): Promise<void> {
+    const { clock, timings } = this.parts;
+    if (this.fetching?.state !== state) this.fetching = { state, since: clock.now() };
+    if (!state.startsWith('Receiving') || clock.now() - this.fetching.since < timings.fetch) return;
+    this.fetching.since = clock.now();
+    const manifest = await this.readManifest();
+    if (!manifest || this.fetching.state !== state) return;
+    const files = state === 'ReceivingAlgorithm' ? [manifest.algorithm] : manifest.datasets;
+    if (!files.every(({ source }) => source && 'url' in source)) return;
+    const reason = `The agent did not fetch ${state === 'ReceivingAlgorithm' ? 'the algorithm' : 'the data'} in ${timings.fetch / 60_000} minutes.`;
+    this.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, reason);
   }
 }

@@ -191,6 +191,7 @@ export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState)
     return;
   }
   noteTaken(agentProcess, run);
+  void run.endIfStuck(state);
   const { lateEvent, lateEventWithoutForwarder } = parts.timings;
   const left = run.observe(state, streams.hasForwarder ? lateEvent : lateEventWithoutForwarder);
   if (left !== undefined) agentProcess.lookIn(left);

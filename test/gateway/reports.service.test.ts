@@ -5,7 +5,7 @@ import { identityIn, identityUri } from '../../gateway/wire/identity.ts';
 import { eventId } from '../../gateway/wire/agent-events.ts';
 import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
-import type { AgentLog } from '../../gateway/wire/messages.ts';
+import type { AgentLog, AgentState } from '../../gateway/wire/messages.ts';
 import type { LastingReport } from '../../shared/cvms/report.ts';
 import type { Manifest } from '../../shared/rows/manifest.ts';
 import type { RunReference } from '../../shared/rows/run.ts';
@@ -285,6 +285,29 @@ describe('a run at a gateway', () => {
     const reason = `The agent fetched the algorithm with the hash ${found}, but ${approved} was approved.`;
     await vi.waitFor(() => expect(reasons).toEqual([reason]), untilTestEnds);
     await vi.waitFor(() => expect(run.isReported).toBe(true), untilTestEnds);
+  });
+
+  it('fails once its agent has fetched files for an hour, unless a user sends one of them', async () => {
+    const { run, reasons, clock, readManifest } = hosted();
+    let now = 0;
+    clock.now = () => now;
+    const key = { hash: Array.from({ length: 32 }, () => 0xab), user_key: 'AAAA' };
+    const [sent, fetched] = [key, { ...key, source: { url: 'https://files.example.com/a' } }];
+    const dataset = { ...fetched, filename: 'a.csv' };
+    const of = { id: 'c', name: '', description: '', result_consumers: [] };
+    readManifest.mockResolvedValueOnce({ ...of, algorithm: sent, datasets: [dataset] });
+    readManifest.mockResolvedValue({ ...of, algorithm: fetched, datasets: [dataset] });
+    const after = async (minutes: number, state: AgentState) => {
+      now += minutes * 60_000;
+      await run.endIfStuck(state);
+    };
+    await after(0, 'ReceivingAlgorithm');
+    await after(60, 'ReceivingAlgorithm'); // waits for the algorithm, which is sent
+    await after(0, 'ReceivingData');
+    await after(59, 'ReceivingData');
+    expect([reasons, readManifest.mock.calls.length]).toEqual([[], 1]);
+    await after(1, 'ReceivingData');
+    await vi.waitFor(() => expect(reasons).toEqual(['The agent did not fetch the data in 60 minutes.']), untilTestEnds);
   });
 
   it('has no line in its log for each question of the gateway for the state of the agent', () => {
