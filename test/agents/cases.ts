@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -526,53 +527,70 @@ async function otherManifest(world: RehearsalWorld): Promise<string> {
   return await ensureEnd(world, run, 'cancelled');
 }
 
+/** The content of a file, or what its server answers. */
+type Served = string | Buffer | ((response: ServerResponse) => unknown);
+
 /** Serves files by their paths to the agents of CVMs that get the environment. */
-export async function serveFiles(world: RehearsalWorld, files: Record<string, string | Buffer>) {
+export async function serveFiles(world: RehearsalWorld, files: Record<string, Served>) {
   const { authority, certificate, key } = await agentIdentity(world);
   const asked: string[] = [];
   const server = createHttpsServer({ cert: certificate, key }, ({ url = '' }, response) => {
     asked.push(url);
-    response.writeHead(url in files ? 200 : 404).end(files[url]);
+    const served = files[url];
+    if (typeof served === 'function') served(response);
+    else response.writeHead(served === undefined ? 404 : 200).end(served);
   }).listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const SSL_CERT_FILE = join(world.folder('agent'), 'ca.pem');
   writeFileSync(SSL_CERT_FILE, authority.certificate);
-  return { port, asked, environment: { SSL_CERT_FILE }, close: () => server.close() };
+  return { port, asked, environment: { SSL_CERT_FILE }, close: () => (server.close(), server.closeAllConnections()) };
 }
 
-/** The agent fetches both files from a server of this machine. */
-async function pulled(world: RehearsalWorld, changed: Record<string, string> = {}): Promise<string> {
-  const files: Record<string, string> = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
-  const server = await serveFiles(world, { ...files, ...changed });
+/** The agent fetches both files from a server of this machine. @param numbers how the server answers for the dataset. Default: with it */
+async function pulled(world: RehearsalWorld, numbers?: Served, failsWith?: RegExp): Promise<string> {
+  const files = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
+  const server = await serveFiles(world, {
+    ...files,
+    '/numbers.csv': numbers ?? files['/numbers.csv'],
+    [moved]: files['/numbers.csv'],
+  });
   const { id } = await world.cvm(1, server.environment, { alsoReaches: [server.port] });
   const run = await world.computation({ datasets: 0, expected: '1001', isPulled: true });
   for (const [path, type] of [
     ['/sum.sh', 'algorithm'],
     ['/numbers.csv', 'dataset'],
   ] as const) {
-    const checksum = createHash('sha3-256')
-      .update(files[path] ?? '')
-      .digest('hex');
+    const checksum = createHash('sha3-256').update(files[path]).digest('hex');
     const url = `https://localhost:${server.port}${path}`;
     await run.alice.cms('asset', 'add', url, '--checksum', checksum, '--type', type, '--computation', run.computationId);
   }
   await run.start(id);
-  const isChanged = Object.keys(changed).length > 0;
-  const end = await ensureEnd(world, run, isChanged ? 'failed' : 'completed');
+  if (numbers === hangs) {
+    await world.service.untilEvent(run.computationId, 'ReceivingData/InProgress');
+    await run.alice.cms('stop', run.computationId);
+    const end = await ensureEnd(world, run, 'cancelled');
+    server.close();
+    return `${end} It was stopped in mid-download.`;
+  }
+  const end = await ensureEnd(world, run, failsWith ? 'failed' : 'completed');
   server.close();
-  if (isChanged) {
-    ensure(
-      /fetched numbers\.csv with the hash [0-9a-f]{64}, but [0-9a-f]{64} was/.test(end),
-      `It does not name the change: ${end}`,
-    );
+  if (failsWith) {
+    ensure(failsWith.test(end), `It does not say why: ${end}`);
     return end;
   }
-  ensure(server.asked.sort().join() === '/numbers.csv,/sum.sh', `The agent asked for ${server.asked.join()}.`);
+  const expected = ['/numbers.csv', ...(numbers === redirects ? [moved] : []), '/sum.sh'].sort().join();
+  ensure(server.asked.sort().join() === expected, `The agent asked for ${server.asked.join()}.`);
   await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
   return `${end} The result is ${run.expected}. The agent fetched each file once.`;
 }
+
+const moved = `/moved.csv?signature=${'a1'.repeat(450)}`;
+const redirects = (response: ServerResponse) => response.writeHead(302, { location: moved }).end();
+const hangs = (response: ServerResponse) => response.writeHead(200, { 'content-length': '8' }).write('1\n');
+const denies = (response: ServerResponse) => response.writeHead(401).end();
+const namesHashes = /fetched numbers\.csv with the hash [0-9a-f]{64}, but [0-9a-f]{64} was/;
 
 async function oneGibibyte(world: RehearsalWorld): Promise<string> {
   const { id } = await world.cvm();
@@ -662,7 +680,10 @@ export const cases: RehearsalCase[] = [
   { name: 'two-providers', play: twoProviders },
   { name: 'watch-and-send', play: watchAndSend },
   { name: 'pulled', play: (world) => pulled(world) },
-  { name: 'pulled-changed', play: (world) => pulled(world, { '/numbers.csv': '2\n1000\n' }) },
+  { name: 'pulled-changed', play: (world) => pulled(world, '2\n1000\n', namesHashes) },
+  { name: 'pulled-redirected', play: (world) => pulled(world, redirects) },
+  { name: 'pulled-denied', play: (world) => pulled(world, denies, /numbers\.csv.*401/) },
+  { name: 'pulled-hanging', play: (world) => pulled(world, hangs) },
   { name: 'long-arguments', play: longArguments },
   { name: 'one-gibibyte', play: oneGibibyte },
   { name: 'cut-while-sending', play: cutWhileSending },

@@ -72,6 +72,22 @@ async function withdrawn(world: RehearsalWorld): Promise<string> {
   return end;
 }
 
+/** The provider gave the service another key than that of the file, so the agent gets it, and cannot decrypt. */
+async function wrongKey(world: RehearsalWorld): Promise<string> {
+  const { run, id, server, asset } = await keyedRun(world, 'service');
+  const key = Buffer.alloc(32, 1).toString('base64');
+  await world.service.ask('PUT', `/d1/assets/${asset}/key`, { held: 'service', key });
+  await run.start(id);
+  const refusal = await run.send('sum.sh', 'pushed.csv.enc').then(
+    () => 'nothing',
+    (error: unknown) => String(error),
+  );
+  const end = await ensureEnd(world, run, 'failed');
+  server.close();
+  ensure(/could not decrypt pushed\.csv/.test(end), `The reason is another one: ${end} cms said: ${refusal}`);
+  return end;
+}
+
 /** Lets the `trustee-attester` of Confidential Containers ask for a key in the CVM of an agent that waits for files. */
 const trusteeAttester = (program: string) => async (world: RehearsalWorld) => {
   const { run, id, cvm, server, asset, broker } = await keyedRun(world, 'service');
@@ -108,4 +124,5 @@ export const keyCases: RehearsalCase[] = [
   { name: 'keys-of-service', play: keys('service') },
   { name: 'keys-of-party', play: keys('party') },
   { name: 'keys-withdrawn', play: withdrawn },
+  { name: 'keys-wrong', play: wrongKey },
 ];
