@@ -170,8 +170,10 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const happen = async (moment: Moment) => {
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
+      const isAtWork = () => moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
+      const wasAtWork = isAtWork();
       await happenings[name]?.happen(history);
-      if (moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state)) cuts.push(name);
+      if (wasAtWork && isAtWork()) cuts.push(name); // it works on while its gateway ends
       // An agent attests once. A token on a connection that breaks before it is taken is lost, and somebody must restart the agent again.
       if (isHonest && name === 'the agent restarts') await untilTaken();
     }
