@@ -141,8 +141,11 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const attested = new Set([cvm.certificate]);
   const others: { agent: SimulatedAgent; certificate: string }[] = [];
   const token = () => (history.token = machineToken(cvm.certificate));
-  const step = (agent: SimulatedAgent, state: string) =>
-    void setTimeout(() => (state === 'ReceivingAlgorithm' ? agent.upload() : state === 'Running' && agent.finish()), 150);
+  let isDone = false as boolean;
+  const step = (agent: SimulatedAgent, state: string) => {
+    isDone ||= state === 'ConsumingResults';
+    setTimeout(() => (state === 'ReceivingAlgorithm' ? agent.upload() : state === 'Running' && agent.finish()), 150);
+  };
   const history: History = {
     cvmId,
     token: new Uint8Array(),
@@ -170,7 +173,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const happen = async (moment: Moment) => {
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
-      const isAtWork = () => moment !== 'before' && gaps.includes(name) && !/Consuming|Complete/.test(history.genuine.state);
+      const isAtWork = () => moment !== 'before' && gaps.includes(name) && !isDone;
       const wasAtWork = isAtWork();
       await happenings[name]?.happen(history);
       if (wasAtWork && isAtWork()) cuts.push(name); // it works on while its gateway ends
