@@ -53,7 +53,8 @@ function upTo(most: number, description: string, source = '') {
   );
 }
 
-const version = (what: string) => upTo(255, `The least version of ${what}, 0 to 255.`, ': copy it from the page of a CVM');
+const version = (what: string) =>
+  upTo(255, `The least version of ${what}, 0 to 255.`, ": take it from AMD's bulletins. The page of a CVM shows what it has");
 
 /**
  * Makes the schema of a list whose order does not matter. It is returned sorted, with each entry once.
@@ -157,7 +158,7 @@ export const strictestRules: Omit<AttestationPolicy, 'platforms' | 'measurements
 };
 
 const choose = 'Choose at least one platform: that of your CVM, as its page shows.';
-const enter = 'Enter a measurement of 96 hex digits: copy it from the page of a CVM, or from who built the image.';
+const enter = 'Enter a measurement of 96 hex digits: get it from who built the image, and compare it with the page of the CVM.';
 const withoutVtpm = `Expected null, or one of ${withVtpm.join(', ')} among the platforms: others have no PCRs.`;
 
 export const attestationPolicyInput = v.pipe(

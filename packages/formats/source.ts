@@ -18,6 +18,7 @@ const longestArgument = 1_000;
 const longestArguments = 4_000;
 
 const longestUrl = 2_048;
+const allRead = 'everyone in the domain reads it. If the file needs that, give no address: you then send the file.';
 const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storage, not from S3. Use https.';
 
 const withoutToken = v.check(
@@ -36,11 +37,8 @@ const publicUrl = (schemes: readonly string[]) => {
     v.check((url) => !url.startsWith('s3://'), noS3),
     v.check((url) => /^[\x21-\x5b\x5d-\x7e]+$/.test(url) && schemes.some((scheme) => url.startsWith(scheme)), expected),
     withoutPrivateKey,
-    v.check((url) => !url.includes('?'), 'Expected an address without a query: everyone in the domain reads it.'),
-    v.check(
-      (url) => !/^[^:]*:\/\/[^/]*@/.test(url),
-      'Expected an address without a user or password: everyone in the domain reads it.',
-    ),
+    v.check((url) => !url.includes('?'), `Expected an address without a query: ${allRead}`),
+    v.check((url) => !/^[^:]*:\/\/[^/]*@/.test(url), `Expected an address without a user or password: ${allRead}`),
     v.check((url) => !url.includes('#'), 'Remove # and what follows: an address may not have a part after #.'),
     v.check((url) => !leadsUp(url), 'Expected an address without two dots in a row.'),
     withoutToken,

@@ -67,7 +67,7 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await page.getByRole('radio', { name: 'Only machines that prove what they run' }).check();
     const typed = page.getByRole('textbox', { name: 'Measurements' });
     await typed.fill('abab');
-    await page.getByText('A measurement has 96 hex digits: copy it whole').first().waitFor();
+    await page.getByText('A measurement has 96 hex digits: get it whole').first().waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Choose at least one platform').first().waitFor();
     await page.getByRole('checkbox', { name: /^az-snp-vtpm/ }).check();

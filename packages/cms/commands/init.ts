@@ -118,7 +118,7 @@ function partyOf({ command, note }: Context, { computation, parties }: Collabora
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
   throw new UsageError(
-    `You are ${userText(user)}, but ${file} has the parties ${usersText(Object.keys(parties))}. If one of them is you, name the profile of that login: --profile NAME.`,
+    `You are ${userText(user)}, but ${file} has the parties ${usersText(Object.keys(parties))}. If one of them is you, name the profile of that login: --profile NAME. If not, one of them adds you to the file.`,
     command('whoami'),
   );
 }

@@ -82,6 +82,8 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       if (problem.reason === 'no_release_policy' && where.help.startsWith('cms asset ')) {
         return { message, next: `${where.typed} --release-policy FILE` };
       }
+      if (problem.reason === 'cvm_not_attested' && detail.includes(' is not registered'))
+        return { message: `${detail} Check its name.`, next: where.command('cvm list') };
       const next = afterConflict.get(problem.reason)?.(id);
       const choice = problem.reason === 'cvm_not_attested' ? ' Choose another CVM, or have the owner change the policy.' : '';
       return { message: `${sentence(message)}${choice}`, next: next === undefined ? where.help : where.command(next) };

@@ -1,4 +1,5 @@
 import { largestUploadInBytes, type Schemas, ServiceProblem } from 'computation-management-client';
+import { quotedName } from 'computation-management-formats/quoted-name';
 import { sizeText } from '../show/texts.ts';
 
 type AssetType = Schemas['AssetRow']['asset_type'];
@@ -38,5 +39,7 @@ export function linkConflict(problem: unknown, reason: keyof typeof changes): st
 /** Returns what is wrong with the SHA3-256 of a file. Undefined if nothing is, or nothing was typed. */
 export function checksumNote(checksum: string): string | undefined {
   if (checksum === '' || /^[0-9a-f]{64}$/i.test(checksum)) return undefined;
+  const [, before] = /^(.+?)[0-9a-f]{64}$/i.exec(checksum) ?? [];
+  if (before !== undefined) return `Remove ${quotedName(before)}, and keep the 64 hex digits of the SHA3-256.`;
   return `A SHA3-256 has 64 hex digits, and this has ${checksum.length} characters. Choose the file: its hash is computed here.`;
 }

@@ -19,11 +19,13 @@ export function machinesFor(policy: Policy, cvms: readonly Pick<Schemas['Cvm'], 
     /** True if the evidence of the CVM is that of a test, which proves nothing. */
     isTest: isTestEvidence(attestation?.checks),
     reasons: [
-      ...(state === 'connected' ? [] : ['is not connected: start its agent']),
+      ...(state === 'connected' ? [] : ['is not connected: ask its owner to start its agent']),
       ...(state === 'connected' && fit === 'busy' ? ['is busy with a run: wait for its end, or use another CVM'] : []),
-      ...(state === 'connected' && fit === 'spent' ? ['has had its run: restart its agent'] : []),
+      ...(state === 'connected' && fit === 'spent'
+        ? ['has had its run, and an agent takes one: ask its owner to restart it']
+        : []),
       ...(attestation === null
-        ? ['sent no evidence: register its certificate, then restart its agent']
+        ? ['sent no evidence: ask its owner to register its certificate, then to restart its agent']
         : whyRefused(policy, attestation)),
     ],
   }));
@@ -39,13 +41,17 @@ function whyRefused(policy: Policy, attestation: NonNullable<Schemas['Cvm']['att
   return [
     // Of evidence that is refused, each failed check says more.
     ...failed.filter(({ detail }) => failed.length === 1 || !/^the evidence is .* failed$/.test(detail)).map(inWords),
-    ...(connection === 'reconnected' && !policy.allow_reconnect ? ['lost the connection that attested: restart its agent'] : []),
+    ...(connection === 'reconnected' && !policy.allow_reconnect
+      ? ['lost the connection that attested, so its evidence counts no more: ask its owner to restart its agent']
+      : []),
   ];
 }
 
 const update = ': ask its owner to update its firmware, or use another CVM';
 /** Reasons of a policy for what a CVM failed, and what its owner can do about it, by the name of the check. */
 const repairs: Partial<Record<string, string>> = {
+  platform: ': use a CVM of an allowed platform',
+  measurement: ': ask its owner to boot an allowed image, or use another CVM',
   debug: ', because the host could then read your data: ask its owner to start it without debugging, or use another CVM',
   vmpl: ', because at others unmeasured software may ask for the report: ask its owner to fix it, or use another CVM',
   minimum_tcb: update,
@@ -79,6 +85,6 @@ export function measurementNotes(measurements: readonly string[]): string[] {
       const why = /^[0-9a-f]*$/i.test(each)
         ? `has ${each.length} hex digits${each.length === 64 ? ', as a SHA-256 has' : ''}`
         : 'has other characters than 0-9 and a-f';
-      return `${shown} ${why}. A measurement has 96 hex digits: copy it whole from the page of a CVM, or from who built the image.`;
+      return `${shown} ${why}. A measurement has 96 hex digits: get it whole from who built the image, and compare it with the page of the CVM.`;
     });
 }

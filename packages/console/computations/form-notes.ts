@@ -17,7 +17,9 @@ export function userNotes(names: readonly string[], seen: Seen | undefined): str
     if (/\s/.test(name)) return [`${quoted} has a space in it. If it is two users, put each on a line of its own.`];
     const alike = lookAlikeOf(name, seen?.users ?? []);
     if (alike !== undefined)
-      return [`${quoted} looks like ${quotedName(alike)}, and is another user. Check each letter, or add the other one.`];
+      return [
+        `${quoted} looks like ${quotedName(alike)}, and is another user. Delete this line, unless you mean that user, and press the other one after Add.`,
+      ];
     if (!seen || seen.users.includes(name)) return [];
     const where = seen.isWhole ? 'was never seen in this domain' : 'is not among the users of the newest computations and files';
     return [`${quoted} ${where}. Ask for the name that cms whoami shows: another spelling is another user.`];

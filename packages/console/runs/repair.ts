@@ -1,7 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 
 const running = 'Running the algorithm';
-const isUnsent = 'It was not sent in time. Run again; its provider then sends it with cms send.';
+const isUnsent = 'It was not sent in time. Run again, and ask its provider to send it with cms send then.';
 
 /** The likely repair of a failed run, by the phase in which it failed. Begins with what failed. */
 const repairs: Partial<Record<string, string>> = {
@@ -32,13 +32,13 @@ export function repairOf(run: Pick<Schemas['Run'], 'reason' | 'reason_code'>, ph
     return because(
       'A file at its address is another than the approved one. Its provider restores it, or declares the new one, which is approved anew.',
     );
-  if (/^The agent (could not|got no)/.test(what)) return because('Its provider repairs what the reason names, then run again.');
+  if (/^The agent (could not|did not|got no)/.test(what))
+    return because('Its provider repairs what the reason names, then run again.');
   if (/attest|evidence|measurement/i.test(what))
     return because('The machine did not prove what the policy demands. Restart its agent, or choose another CVM.');
   const isOpen = run.reason === null || open.test(what);
   const unknown = `${isOpen ? 'The reason is not known. ' : ''}Run again; if it fails again, ask the owner of the CVM.`;
   const repair = isOpen ? repairs[phase] : undefined;
   const [failed = ''] = /^.*?\./.exec(repair ?? what) ?? [];
-  const isInLog = phase === running || !(phase in repairs);
-  return { what: what === 'The CVM failed.' ? failed : what, repair: repair ?? unknown, isInLog };
+  return { what: what === 'The CVM failed.' ? failed : what, repair: repair ?? unknown, isInLog: phase === running };
 }

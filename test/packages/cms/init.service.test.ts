@@ -454,7 +454,7 @@ describe('cms init', () => {
     expect(await carol('init', file)).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `You are carol, but ${file} has the parties alice, bob. If one of them is you, name the profile of that login: --profile NAME.\nNext: cms whoami\n`,
+      stderr: `You are carol, but ${file} has the parties alice, bob. If one of them is you, name the profile of that login: --profile NAME. If not, one of them adds you to the file.\nNext: cms whoami\n`,
     });
   });
 });

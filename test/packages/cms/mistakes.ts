@@ -237,8 +237,8 @@ export const mistakes: readonly Mistake[] = [
   alice(
     'run Attested --cvm never-seen',
     /The CVM never-seen is not registered/,
-    /so it satisfies no attestation policy\. Choose another CVM/,
-    /^cms check \S{36}$/,
+    /so it satisfies no attestation policy\. Check its name/,
+    /^cms cvm list$/,
   ),
   alice(
     'cvm show plain-1 --policy',

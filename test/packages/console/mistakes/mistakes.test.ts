@@ -114,7 +114,7 @@ const any = 'Any';
 const mistakes: Mistake[] = [
   [form, 'consumer `al ice`', users('al ice'), '"al ice"', 'has a space in it', 'put each on a line of its own'],
   [form, 'provider with a tab', users('al\tice'), 'al\\u{0009}ice', 'has a space in it', 'put each on a line of its own'],
-  [form, 'consumer with a Cyrillic letter', users('\u0430lice'), 'U+0430', 'looks like "alice"', 'Check each letter'],
+  [form, 'consumer with a Cyrillic letter', users('\u0430lice'), 'U+0430', 'looks like "alice"', 'Delete this line'],
   [form, 'provider with an invisible letter', users('bob\u200b'), 'bob\\u{200B}', 'an invisible character', 'press it after Add'],
   [form, 'consumer `alise`', users('alise'), 'alise', 'never seen in this domain', 'the name that cms whoami shows'],
   [form, 'provider `bobb` in a large domain', users('bobb', { ...seen, isWhole: false }), 'bobb', 'newest', 'cms whoami shows'],
@@ -153,8 +153,8 @@ const mistakes: Mistake[] = [
     '-----END …, is missing',
     'Paste the whole file',
   ],
-  [form, 'measurement `abab`', measurement('abab'), '"abab"', 'has 4 hex digits', 'copy it whole from the page of a CVM'],
-  [form, 'a SHA-256 as measurement', measurement(hex('ab', 64)), '64 hex digits', 'as a SHA-256 has', 'copy it whole from'],
+  [form, 'measurement `abab`', measurement('abab'), '"abab"', 'has 4 hex digits', 'get it whole from who built'],
+  [form, 'a SHA-256 as measurement', measurement(hex('ab', 64)), '64 hex digits', 'as a SHA-256 has', 'get it whole from'],
   [
     form,
     'two measurements on a line',
@@ -163,7 +163,7 @@ const mistakes: Mistake[] = [
     'has a space in it',
     'Put each measurement on a line of its own',
   ],
-  [form, 'measurement in base64', measurement('q6urq6s='), '"q6urq6s="', 'other characters than', 'copy it whole from the page'],
+  [form, 'measurement in base64', measurement('q6urq6s='), '"q6urq6s="', 'other characters than', 'get it whole from who built'],
   [
     form,
     'measurement with a prefix',
@@ -186,7 +186,7 @@ const mistakes: Mistake[] = [
     policy({ measurements: [] }),
     'Enter a measurement',
     '96 hex digits',
-    'copy it from the page',
+    'get it from who built the image',
   ],
   [form, '33 measurements', policy({ measurements: many }), 'Of 33 measurements', 'at most 32 are allowed', 'remove 1'],
   [form, 'status `Good`', policy({ accepted_tcb_statuses: ['Good'] }), 'Expected', 'one of Config', 'UpToDate'],
@@ -198,8 +198,8 @@ const mistakes: Mistake[] = [
     'of an advisory',
     'Write it like INTEL-SA-00837',
   ],
-  [form, 'least version 300', least(300), 'Expected a whole number', '0 to 255', 'copy it from the page of a CVM'],
-  [form, 'least versions in words', least(NaN), 'Expected a whole number', '0 to 255', 'copy it from the page of a CVM'],
+  [form, 'least version 300', least(300), 'Expected a whole number', '0 to 255', "take it from AMD's bulletins"],
+  [form, 'least versions in words', least(NaN), 'Expected a whole number', '0 to 255', "take it from AMD's bulletins"],
   [
     asset,
     'a file of 6 GiB',
@@ -233,7 +233,14 @@ const mistakes: Mistake[] = [
     'this has 40',
     'Choose the file: its hash is computed',
   ],
-  [asset, 'a hash with a prefix', checksumNote(`sha3:${hex('ab', 64)}`), 'has 64 hex digits', 'this has 69', 'Choose the file'],
+  [
+    asset,
+    'a hash with a prefix',
+    checksumNote(`sha3:${hex('ab', 64)}`),
+    'Remove "sha3:"',
+    'of the SHA3-256',
+    'keep the 64 hex digits',
+  ],
   [
     asset,
     'an address with a query',
@@ -327,7 +334,7 @@ const mistakes: Mistake[] = [
     'start its agent',
   ],
   [start, 'a busy machine', machine({ presence: { fit: 'busy' } }), 'cvm-1', 'is busy with a run', 'or use another CVM'],
-  [start, 'a spent machine', machine({ presence: { fit: 'spent' } }), 'cvm-1', 'has had its run', 'restart its agent'],
+  [start, 'a spent machine', machine({ presence: { fit: 'spent' } }), 'cvm-1', 'has had its run', 'ask its owner to restart it'],
   [start, 'a broken connection', machine(reconnected), 'cvm-1', 'lost the connection', 'restart its agent'],
   [run, 'an algorithm that fails', failed(running), 'failed: The algorithm failed', 'ended with an error', 'provider repairs it'],
   [
@@ -393,7 +400,7 @@ describe('the console', () => {
 
   it('refers to the log of a failed run only if the log may tell more', () => {
     const phases = ['Waiting for the CVM', 'Receiving the algorithm', 'Receiving the data', 'Result ready', running, 'Verifying'];
-    expect(phases.filter((phase) => failed(phase).includes('the log of'))).toEqual([running, 'Verifying']);
+    expect(phases.filter((phase) => failed(phase).includes('the log of'))).toEqual([running]);
     const known = [
       failed(running, changedFile),
       failed(running, replaced),
