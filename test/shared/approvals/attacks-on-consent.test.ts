@@ -335,7 +335,9 @@ const attacks = { false: [...everywhere, ...withoutReview], true: [...everywhere
 /** Tells whether one attack undoes or contains what the other changes. */
 const isOne = (one: Attack, other: Attack): boolean => {
   const [a, b] = [one, other].map(({ member }) => member.replace('no key broker', 'key broker')) as [string, string];
-  if (/no key broker.*path of the key|path of the key.*no key broker/.test(`${one.member} ${other.member}`)) return true;
+  // Of a source, the last change counts, whichever part it is of. A path without a broker is refused.
+  const [part, otherPart] = [one, other].map(({ name }) => /^(url|path of the key|no key broker) of (.*)/.exec(name));
+  if (part && part[1] !== otherPart?.[1] && part[2] === otherPart?.[2]) return true;
   const isWithin = (whole: string, part: string) =>
     (whole === 'policy' && ofPolicy.some(({ member }) => member === part)) ||
     (whole === 'review' && part.startsWith('review ')) ||
