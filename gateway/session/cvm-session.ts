@@ -182,7 +182,7 @@ export class CvmSession {
     const state = await agent.state();
     if (streams.agent !== agent) return;
     // Only the gateway that holds the CVM knows which stream is the present one. An agent that says nothing keeps no run alive.
-    const isMoved = agentProcess.isOnOtherStream(agent);
+    const isMoved = agentProcess.isOnOtherStream(agent) && (state !== undefined || !agentProcess.mayHaveRun(agent));
     if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) {
       // The run ends with a report. Once it holds the CVM no more, its work on this stream is stopped.
       agentProcess.isLearned = false;

@@ -50,7 +50,7 @@ export class HostedRun {
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
   /** The events that would end the run, until a state of the agent agrees, by their identifiers. */
-  private readonly unconfirmed = new Map<string, { event: AgentEvent; since: number }>();
+  private readonly unconfirmed = new Map<string, { event: AgentEvent; since: number; occurred_at: string }>();
   private readonly failure: FailureReason;
   private optionalEvents = 0;
   private readonly toldReasons = new Set<string>();
@@ -175,8 +175,10 @@ export class HostedRun {
       this.countDropped(`The agent has sent more than ${mostOptionalEvents} warnings.`);
       return;
     }
-    if (statesAfterEnd(event)) this.unconfirmed.set(id, { event, since: this.parts.clock.now() });
-    else this.reportEvent(event);
+    // By the clock of the gateway: the time that the agent gives may be a text of the algorithm.
+    const occurred_at = timestampOf(this.parts.wallClock);
+    if (statesAfterEnd(event)) this.unconfirmed.set(id, { event, since: this.parts.clock.now(), occurred_at });
+    else this.reportEvent(event, occurred_at);
   }
 
   /** True if the agent has said that it stopped the run. */
@@ -201,19 +203,17 @@ export class HostedRun {
   confirm(state: AgentState): void {
     const { clock, timings, counts } = this.parts;
     this.failure.note(state);
-    for (const [id, { event, since }] of this.unconfirmed) {
+    for (const [id, { event, since, occurred_at }] of this.unconfirmed) {
       const agrees = statesAfterEnd(event)?.includes(state);
       if (!agrees && clock.now() - since < timings.lateEvent) continue;
       this.unconfirmed.delete(id);
-      if (agrees) this.reportEvent(event);
+      if (agrees) this.reportEvent(event, occurred_at);
       else counts.eventsRefused++;
     }
   }
 
-  private reportEvent(event: AgentEvent): void {
+  private reportEvent(event: AgentEvent, occurred_at: string): void {
     const { event_type, status, originator } = event;
-    // By the clock of the gateway: the time that the agent gives may be a text of the algorithm.
-    const occurred_at = timestampOf(this.parts.wallClock);
     const report = { type: 'event', id: eventId(event), event_type, status, originator, occurred_at };
     if (status === 'Failed') void this.reportFailure(report);
     else this.report(report, { isOptional: !occursOnceInARun(event) });
@@ -268,7 +268,7 @@ export class HostedRun {
       try {
         return await service.manifestBefore(this.reference, eventsOfAlgorithm);
       } catch (error) {
-        log('WARN', 'The manifest of a run that failed cannot be read now.', this.logFields, error);
+        log('WARN', 'The manifest of a run cannot be read now.', this.logFields, error);
         await delay(retryPause(failures, timings), undefined, { ref: false });
       }
     }

@@ -77,7 +77,8 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
   const rank = (change: PlacedChange): number => {
     const { path, current: value } = change;
     const list = /^(.+)\/\d+$/.exec(path)?.[1] ?? '';
-    const isLong = list !== '' && changes.filter((other) => other.path.startsWith(`${list}/`)).indexOf(change) >= mostOfList;
+    const added = changes.filter((other) => other.path.startsWith(`${list}/`) && other.current !== null);
+    const isLong = list !== '' && added.indexOf(change) >= mostOfList;
     if (isPolicy.test(path) && (isWhole ? path !== `${policyPath}/vmpl` : isLong)) return 6;
     if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 5 : 0;
     if (!path.startsWith('/configuration/')) return 4;

@@ -75,7 +75,7 @@ export function mailerOfStage(): Mailer | undefined {
         throw code !== undefined && neverConnected.has(code) ? new NotSentError('SES was not reached.', { cause: error }) : error;
       });
       if (!answer.isDone) {
-        const Failure = answer.status === 400 ? RefusedError : NotSentError;
+        const Failure = /^(MessageRejected|BadRequest)/.test(answer.errorType) ? RefusedError : NotSentError;
         throw new Failure(`SES answered ${answer.status}: ${withoutAddresses(answer.text).slice(0, 300)}`);
       }
     },

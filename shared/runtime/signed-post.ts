@@ -25,5 +25,6 @@ export async function signedPost({ service, url, credentials = fromEnv(), signal
   const request = { method: 'POST', body: sent.body, headers: { host, ...sent.headers } };
   const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path, ...request }));
   const response = await fetch(url, { ...request, headers, signal });
-  return { isDone: response.ok, status: response.status, text: await response.text() };
+  const errorType = response.headers.get('x-amzn-errortype') ?? '';
+  return { isDone: response.ok, status: response.status, errorType, text: await response.text() };
 }

@@ -18,7 +18,7 @@ export const taskSchema = v.object({
   approval: v.nullable(v.object({ because: v.array(v.string()), manifest_digest: v.string() })),
   needs_key: v.boolean(),
   /** True if a linked asset of the user waits for its content. The list of these assets is kept by asset. */
-  needs_content: v.boolean(),
+  needs_content: v.optional(v.boolean(), false),
   /** The number of refusals that the user should read, as the owner, and the users who refuse: the first 100. */
   refusals: v.number(),
   refusers: v.array(v.string()),

@@ -114,6 +114,8 @@ describe('changesBetween', () => {
       { path: path(0), approved: 'b', current: null },
     ]);
     expect(changesBetween(before, withMeasurements(['d', 'c', 'b']))).toEqual([]);
+    const [first] = changesBetween(withMeasurements(['b', 'c', 'd', 'e', 'f']), withMeasurements(['e', 'f', 'g', 'x', 'y', 'z']));
+    expect(first?.current).not.toBeNull(); // what goes does not put off what comes
   });
 
   it('names each part of what is added or removed', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mailerOfStage, NotSentError } from '../../../shared/notifications/index.ts';
+import { mailerOfStage, NotSentError, RefusedError } from '../../../shared/notifications/index.ts';
 import { startAnswering, startAnsweringServer, status } from '../../support/answering-server.ts';
 
 const mail = { to: 'bob@example.com', subject: '1 task waits for you', text: 'x', unsubscribeUrl: 'https://api.example.com/u' };
@@ -51,6 +51,15 @@ it('takes a mail for sent at every status of success, and for not sent at others
     server.answerWith(status(code));
     await expect(mailerOfStage()?.send(mail)).rejects.toBeInstanceOf(NotSentError);
   }
+  const refusedAs = async (name: string) => {
+    server.answerWith((_, response) => void response.writeHead(400, { 'x-amzn-errortype': name }).end('{}'));
+    const error: unknown = await mailerOfStage()
+      ?.send(mail)
+      .catch((thrown: unknown) => thrown);
+    return error instanceof RefusedError;
+  };
+  expect(await refusedAs('MessageRejected')).toBe(true);
+  expect(await refusedAs('SendingPausedException:http://internal.amazon.com/')).toBe(false); // for all users
   await server.stop();
 });
 
