@@ -77,17 +77,15 @@ async function judge(
   }
   const boundTo = certificate === null ? null : { certificate };
   const asOf = (time: Date) => verify(content, { ...material, collateral, boundTo, now: time });
-  // A token that came while the run went on was judged then, with documents of that time.
-  const isLate = hasVerdict && timeOf(verified_at) > timeOf(events.started.timestamp);
-  const start = isLate ? verified_at : events.started.timestamp;
+  const start = events.started.timestamp;
   const atStart = await asOf(new Date(timeOf(start)));
   const unused = collateral.slice(/tdx/.test(atStart.platform) ? 1 : 0);
   if (unused.length > 0) findings.push(fails(`${what} has documents of Intel in the statement that it does not need.`));
   const lack = lacksCertificate(atStart) && say(`${what} was not checked. Give what it lacks: ${reasons(atStart.checks)}.`);
   if (lack) return { token, findings: [...findings, lack] };
-  const asStated = hasVerdict && !isLate ? await asOf(new Date(timeOf(verified_at))) : hasVerdict ? atStart : undefined;
+  const asStated = hasVerdict ? await asOf(new Date(timeOf(verified_at))) : undefined;
   const present = await asOf(now);
-  const at = `as of ${isLate ? 'its arrival' : 'the start of the run'}, ${quoted(start)}`;
+  const at = `as of the start of the run, ${quoted(start)}`;
   const found =
     atStart.verdict === 'verified'
       ? `a machine of ${atStart.platform} with the measurement ${atStart.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}`
