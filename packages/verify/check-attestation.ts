@@ -1,10 +1,11 @@
 import { failedChecks, isJudged, lacksCertificate, type Verdict, type verifyToken } from 'computation-management-attestation';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
+import * as v from 'valibot';
 import { isInOrder } from './check-run.ts';
 import type { AttestationFiles } from './evidence-files.ts';
 import { check, fails, type Finding, holds, note, quoted, unchecked } from './finding.ts';
-import { detailsOf, type Statement } from './statement.ts';
+import { type ChainedEvent, chainedEvent, detailsOf, type Statement } from './statement.ts';
 
 type Attestation = NonNullable<Statement['attestation']>;
 /** A function that verifies a token. */
@@ -26,8 +27,14 @@ interface Judged {
  * Verifies each given attestation token by its own report data and the certificate in the statement, whatever the statement says of
  * the token: as of the time that the service names, as of the start of the run, and as of now. Checks that a run with an
  * attestation policy had evidence that satisfies the policy.
+ * @param events those of the computation's journal that are given
  */
-export async function checkAttestation(statement: Statement, files: AttestationFiles, verify: Verify): Promise<Finding[]> {
+export async function checkAttestation(
+  statement: Statement,
+  files: AttestationFiles,
+  verify: Verify,
+  events: readonly unknown[] = [],
+): Promise<Finding[]> {
   const { attestation, configuration } = statement;
   const policy = configuration.attestation_policy;
   if (attestation === null && policy !== null)
@@ -45,12 +52,28 @@ export async function checkAttestation(statement: Statement, files: AttestationF
       ? [...checkGate(statement, judged), satisfies(attestation, judged, policy, statement.run.status)]
       : []),
     ...(policy?.allow_used_guest === false
-      ? [note('Only the service can know whether another run used the guest before, which the policy forbids.')]
+      ? [
+          ...usedGuests(statement, judged, events),
+          note('Only the service can know whether another run used the guest before, which the policy forbids.'),
+        ]
       : []),
     ...(policy?.allow_reconnect === false
       ? [note('Only the service can know whether the connection that attested got the run and kept it, as the policy demands.')]
       : []),
   ];
+}
+
+/** Finds runs before this one, in the given journal, that the SNP guest of a token accepted: their last events name the token. */
+function usedGuests({ run, events: { started } }: Statement, judged: readonly Judged[], events: readonly unknown[]): Finding[] {
+  const ofGuest = new Set(judged.flatMap(({ token, atStart }) => (atStart?.guest == null ? [] : token.hash)));
+  const ends = events.filter((each): each is ChainedEvent => v.is(chainedEvent, each) && each.originator === 'system');
+  return ends.flatMap((end) => {
+    const { token_hashes, accepted } = detailsOf(end);
+    const isEarlier = end.run_id !== run.id && timeOf(end.timestamp) <= timeOf(started.timestamp) && accepted !== false;
+    const isOfGuest = Array.isArray(token_hashes) && token_hashes.some((hash) => ofGuest.has(String(hash)));
+    const which = `The guest accepted the run ${quoted(end.run_id)} before, which the policy forbids.`;
+    return isEarlier && isOfGuest ? [fails(which)] : [];
+  });
 }
 
 /** Checks what the statement says of a token, and verifies the token again if it was given. */

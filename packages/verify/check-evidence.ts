@@ -39,7 +39,12 @@ export async function checkEvidenceBy(verify: typeof verifyToken, files: Evidenc
   const found = [
     ...all,
     ...checkRun(parts),
-    ...(await checkAttestation(parts, attested, verify)),
+    ...(await checkAttestation(
+      parts,
+      attested,
+      verify,
+      journal?.flatMap((page) => page.events),
+    )),
     ...(await checkApprovals(parts)),
     ...checkOwnEvents([parts.events.started, parts.events.last]),
     ...(await checkLog(parts, proofsBeside(signed), log)),
