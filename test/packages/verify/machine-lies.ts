@@ -302,12 +302,6 @@ function journalOf({ before, events, after }: Genuine, reconnect: MachineLie['re
   return [...journal, { ...moved, hash: hashOfEvent(moved) }];
 }
 
-/**
- * Returns the time as of which a token is judged: that of the start of the run, or that of its arrival, which is the word of the service.
- * If that is after the end of the run, the verifier objects, but judges the token as of then, which a skipped test shows.
- */
-const timeOf = ({ stated: { verified_at } }: Told) => (verified_at > start ? verified_at : start);
-
 const satisfied = 'The evidence of the CVM satisfies the attestation policy of the run.';
 const known = {
   connection: 'Only the service can know whether the connection that attested got the run and kept it, as the policy demands.',
@@ -325,9 +319,7 @@ export async function wronglyBelieved(lie: MachineLie): Promise<{ wrong: string[
   const stated = told.map(({ of }) => of);
   const judged = told.filter(({ of }) => !isOfMicrosoft(of));
   const isAllowed =
-    judged.length > 0 &&
-    told.length <= 4 &&
-    judged.every((each) => allows(policy, certificate, each.of, each.documents, timeOf(each)));
+    judged.length > 0 && told.length <= 4 && judged.every((each) => allows(policy, certificate, each.of, each.documents, start));
   const isWhole = stated.every((each) => given.includes(each));
   const isSame = (one: Machine[], other: Machine[]) =>
     one.length === other.length && one.every((each) => other.includes(each)) && new Set(one).size === one.length;

@@ -14,7 +14,7 @@ import { listAbove } from '../../../../packages/console/routing/places.ts';
 import { repairOf } from '../../../../packages/console/runs/repair.ts';
 import { strictPolicy } from '../../../support/strict-policy.ts';
 
-/** The screen, what was typed or done there, what the console shows, and its phrases that say what is wrong, why, and what to do next. */
+/** A mistake: the screen, the act, what the console shows, and its phrases for what is wrong, why, and what to do next. */
 type Mistake = [screen: string, done: string, shown: string | undefined, what: string, why: string, next: string];
 
 const seen = { users: ['alice', 'bob'], isWhole: true };
