@@ -331,7 +331,9 @@ export async function wronglyBelieved(lie: MachineLie): Promise<{ wrong: string[
   const isSatisfied = holds.includes(satisfied);
   const open = findings.some(({ verdict }) => verdict === 'not checked');
   const isOpen = exchange === undefined || exchanges[exchange].isOpen;
-  const expected = given.some((each) => !stated.includes(each)) || isContradicted ? 1 : isWhole && showsEvents ? 0 : 3;
+  // Some tokens of the lab are also those of its earlier run.
+  const isUsed = !policy.allow_used_guest && findings.some(({ sentence }) => sentence.startsWith('The guest accepted the run '));
+  const expected = given.some((each) => !stated.includes(each)) || isContradicted || isUsed ? 1 : isWhole && showsEvents ? 0 : 3;
   const wrong = {
     'The policy holds for a machine that it refuses.': isSatisfied && !isAllowed,
     'A policy holds that no token satisfies.': lie.isForNone && (isSatisfied || exitCode === 0),
