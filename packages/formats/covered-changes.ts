@@ -74,10 +74,11 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
     ...differences('/manifest', rest, newRest),
   ];
   const isWhole = [approved, current].some((each) => memberAt(each, policyPath) === null);
+  const ofPolicy = changes.filter(({ path, current: value }) => isPolicy.test(path) && value !== null);
   const rank = (change: PlacedChange): number => {
     const { path, current: value } = change;
     const list = /^(.+)\/\d+$/.exec(path)?.[1] ?? '';
-    const added = changes.filter((other) => other.path.startsWith(`${list}/`) && other.current !== null);
+    const added = ofPolicy.filter((other) => other.path.startsWith(`${list}/`));
     const isLong = list !== '' && added.indexOf(change) >= mostOfList;
     if (isPolicy.test(path) && (isWhole ? path !== `${policyPath}/vmpl` : isLong)) return 6;
     if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 5 : 0;
