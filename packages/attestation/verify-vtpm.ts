@@ -38,9 +38,11 @@ export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roo
 }
 
 /**
- * Verifies the evidence of a confidential VM on Azure. Of TDX, the attribute SEPT_VE_DISABLE is not asked for: Azure launches its machines without
- * it. It is no more than the first state of a control (PENDING_VE_DISABLE of TD_CTLS) that the measured paravisor can set itself. Verified are the report of SNP or the quote of TDX, whose report data is the hash of the paravisor's
+ * Verifies the evidence of a confidential VM on Azure: the report of SNP or the quote of TDX, whose report data is the hash of the paravisor's
  * runtime data, then the quote by the key in these, and its PCRs. The nonce is in the quote.
+ *
+ * Of TDX, the attribute SEPT_VE_DISABLE is not asked for: Azure launches its machines without it. It is the first state of a control
+ * (PENDING_VE_DISABLE of TD_CTLS) that the measured paravisor can set itself.
  */
 export async function verifyAzure(evidence: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<SnpTcb | TdxTcb>> {
   const format = new Checks(['evidence_format']);
