@@ -61,7 +61,7 @@ const mostOfList = 3;
  * results by user. Added and changed receivers come first, then the settings of the policy, access to logs and the review, the rest of the
  * policy, the rest of the configuration, the algorithm, the datasets, and then what only takes away: receivers, and values of a list in a
  * policy that stays. Last come what would hide others: the members of a policy that came or went as a whole, but for `vmpl`, which each policy
- * has, and the changes of a list of a policy from the fourth on.
+ * has, and the changes of a list of a policy, or of its PCRs, from the fourth on.
  */
 export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
   const { datasets: before, algorithm, result_consumers: _, ...rest } = approved.manifest;
@@ -74,16 +74,19 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
     ...differences('/manifest', rest, newRest),
   ];
   const isWhole = [approved, current].some((each) => memberAt(each, policyPath) === null);
-  const ofPolicy = changes.filter(({ path, current: value }) => isPolicy.test(path) && value !== null);
+  const listOf = (path: string) => /^(.+)\/\d+$/.exec(path)?.[1];
+  // A value that a list lacks makes a policy stricter. A PCR that a policy lacks makes it weaker.
+  const isTaken = ({ path, current: value }: PlacedChange) =>
+    isPolicy.test(path) && value === null && Array.isArray(memberAt(current, listOf(path) ?? ''));
+  const others = changes.filter((each) => isPolicy.test(each.path) && !isTaken(each));
   const rank = (change: PlacedChange): number => {
     const { path, current: value } = change;
-    const list = /^(.+)\/\d+$/.exec(path)?.[1] ?? '';
-    const added = ofPolicy.filter((other) => other.path.startsWith(`${list}/`));
-    const isLong = list !== '' && added.indexOf(change) >= mostOfList;
+    const list = listOf(path);
+    const isLong = list !== undefined && others.filter((other) => listOf(other.path) === list).indexOf(change) >= mostOfList;
     if (isPolicy.test(path) && (isWhole ? path !== `${policyPath}/vmpl` : isLong)) return 6;
     if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 5 : 0;
     if (!path.startsWith('/configuration/')) return 4;
-    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, list))) return 5;
+    if (isTaken(change)) return 5;
     if (/^.configuration.(attestation_policy.(vmpl|allow_)|log_access|result_review)/.test(path)) return 1;
     return isPolicy.test(path) ? 2 : 3;
   };

@@ -118,6 +118,20 @@ describe('changesBetween', () => {
     expect(first?.current).not.toBeNull(); // what goes does not put off what comes
   });
 
+  it.each([null, { sha256: {} }])(
+    'names three PCRs that a policy lacks (%o) before a changed file, and the others after it',
+    (fewer) => {
+      const pcrs = { sha256: Object.fromEntries(Array.from({ length: 24 }, (_, place) => [place, 'a'.repeat(64)])) };
+      const withPolicy = (given: object, datasets = approved.manifest.datasets) => ({
+        manifest: { ...approved.manifest, datasets },
+        configuration: { ...approved.configuration, attestation_policy: { ...policy, ...given } },
+      });
+      const changes = changesBetween(withPolicy({ pcrs }), withPolicy({ pcrs: fewer }, [dataset('a.csv', 9), dataset('b.csv')]));
+      expect(changes.map(({ path }) => path).indexOf('/manifest/datasets/0/hash')).toBe(3);
+      expect(changes).toHaveLength(25);
+    },
+  );
+
   it('names each part of what is added or removed', () => {
     const without = { ...approved, configuration: { ...approved.configuration, attestation_policy: null } };
     const paths = placesIn({ configuration: { attestation_policy: policy } }).sort();

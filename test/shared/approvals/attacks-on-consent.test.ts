@@ -384,8 +384,8 @@ async function faultsOf(chosen: readonly Attack[], withReview: boolean): Promise
   ];
 }
 
-const pairsOf = (of: readonly Attack[]) =>
-  of.flatMap((one, index) => of.slice(index + 1).flatMap((other) => (isOne(one, other) ? [] : [[one, other]])));
+/** Returns all pairs of attacks, in both orders: the later change of two is the newer one. */
+const pairsOf = (of: readonly Attack[]) => of.flatMap((one) => of.flatMap((other) => (isOne(one, other) ? [] : [[one, other]])));
 const isFull = amount({ sample: false, full: true });
 const sample = <T>(of: T[], count: number) =>
   amount({ sample: shuffled(of, seededRandom(sampleSeed)).slice(0, count), full: of });
@@ -404,8 +404,7 @@ describe.each([false, true])('each attack on a consent (with a review: %s)', (wi
 
   it(`is named in a pair with another too (TEST_SEED=${sampleSeed})`, { timeout: 3_600_000 }, async () => {
     const faults: string[] = [];
-    for (const pair of sample(pairsOf(all), 3))
-      faults.push(...(await faultsOf(shuffled(pair, seededRandom(sampleSeed)), withReview)));
+    for (const pair of sample(pairsOf(all), 3)) faults.push(...(await faultsOf(pair, withReview)));
     expect(faults).toEqual([]);
   });
 });
