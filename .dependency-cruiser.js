@@ -134,7 +134,7 @@ export default {
       comment:
         'One module verifies evidence: for the task that verifies tokens, and for starts and dry runs, which judge them again.',
       severity: 'error',
-      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/attestation/verify-stored.ts$' },
+      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/attestation/verify-tokens.ts$' },
       to: { path: '^packages/attestation/index.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

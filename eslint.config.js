@@ -41,7 +41,7 @@ const importsOfWrites = [
   selector,
   message: `Only these files send writes to the table: ${tableWriters.join(', ')}. Their types keep one writer a row.`,
 }));
-const rowWriters = ['change-computation', 'change-run', 'claim', 'change-asset'].map((file) => `shared/rows/${file}.ts`);
+const rowWriters = ['asset', 'change-computation', 'change-run', 'claim'].map((file) => `shared/rows/${file}.ts`);
 const importOfRowKeys = {
   selector: 'ImportSpecifier[imported.name="keyToWrite"]',
   message: `Only these files write their rows: ${rowWriters.join(', ')}.`,

@@ -1,5 +1,5 @@
 import { runReference } from '../../shared/rows/run.ts';
-import { completeStop } from '../../shared/lifecycle/end-run.ts';
+import { completeStop } from '../../shared/lifecycle/run-steps.ts';
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';

@@ -1,6 +1,6 @@
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { waitingStep } from '../../shared/lifecycle/state-machine.ts';
-import { deliverStop } from '../../shared/lifecycle/waiting-steps.ts';
+import { deliverStop } from '../../shared/lifecycle/run-steps.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';

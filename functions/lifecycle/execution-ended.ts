@@ -1,4 +1,4 @@
-import { executionEnded, executionStatusChange } from '../../shared/lifecycle/end-run.ts';
+import { executionEnded, executionStatusChange } from '../../shared/lifecycle/run-steps.ts';
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';

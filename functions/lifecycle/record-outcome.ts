@@ -1,4 +1,4 @@
-import { recordOutcome } from '../../shared/lifecycle/end-run.ts';
+import { recordOutcome } from '../../shared/lifecycle/run-steps.ts';
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { endingRun } from '../../shared/lifecycle/state-machine.ts';
 import { openTable } from '../../shared/table/table.ts';

@@ -5,7 +5,7 @@ import type { Manifest } from '../../shared/rows/manifest.ts';
 import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
 import { longestReason, reportSchema, stateEventIdPrefix, type LastingReport } from '../../shared/cvms/index.ts';
-import type { gatewayEvents } from '../../shared/journal/event.ts';
+import type { gatewayEvents } from '../../shared/journal/journal.ts';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, statesAfterEnd, eventOfState, inferredDetails } from '../wire/agent-events.ts';

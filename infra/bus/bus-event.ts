@@ -5,7 +5,7 @@ import { longestRefusal, shownText } from 'computation-management-formats/fields
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import type { AdministrativeEvent, LifecycleEvent } from 'computation-management-formats/vocabulary';
-import { eventSchema } from '../../shared/journal/event.ts';
+import { eventSchema } from '../../shared/journal/journal.ts';
 import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { longestReason } from '../../shared/rows/run.ts';
 

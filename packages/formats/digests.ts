@@ -1,6 +1,7 @@
-import { sha256, sha3 } from '#primitives';
 import canonicalize from 'canonicalize';
+import { sha256, sha3 } from '#primitives';
 import { toHex } from './bytes.ts';
+import type { LoggedAct } from './vocabulary.ts';
 
 /**
  * Returns the canonical JSON of a value (RFC 8785). Members that are undefined are left out, as in JSON.stringify.
@@ -42,4 +43,30 @@ interface StatedStart extends Record<'assets' | 'approval' | 'result_consumers' 
 export function startDigest(started: StatedStart): string {
   const { manifest, configuration, assets, approval, result_consumers, approvals, certificate } = started;
   return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals, certificate });
+}
+
+/** The length of an entry's salt in bytes. */
+export const lengthOfSalt = 16;
+
+/** The name of an entry of the log, which has at most one for each. */
+interface Logged {
+  type: LoggedAct;
+  domain: string;
+  computation: string;
+  run: string;
+}
+
+/** Returns the tag of an entry of the log, 32 bytes (docs/contract.md, section 10). A log has each tag once. */
+export const logTag = ({ type, domain, computation, run }: Logged): Uint8Array =>
+  sha256(canonicalJson({ type, domain, computation, run }));
+
+/**
+ * Returns an entry of the log, 64 bytes: the tag, then the SHA-256 of the salt and the canonical `{event_hash}`. Whoever does not
+ * know the salt learns nothing from it.
+ * @param entry.salt 16 random bytes
+ * @param entry.event_hash the hash of the event, in hex, as the event itself has it
+ */
+export function logEntry({ tag, salt, event_hash }: { tag: Uint8Array; salt: Uint8Array; event_hash: string }): Uint8Array {
+  const hashed = new TextEncoder().encode(canonicalJson({ event_hash }));
+  return Uint8Array.of(...tag, ...sha256(Uint8Array.of(...salt, ...hashed)));
 }

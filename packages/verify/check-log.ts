@@ -1,6 +1,5 @@
 import { fromBase64, isEqual } from 'computation-management-formats/bytes';
-import { hashOfEvent } from 'computation-management-formats/digests';
-import { lengthOfSalt, logEntry, logProofs, type LogProofs, logTag } from 'computation-management-formats/log-entry';
+import { hashOfEvent, lengthOfSalt, logEntry, logTag } from 'computation-management-formats/digests';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import {
   type Checkpoint,
@@ -14,7 +13,7 @@ import {
 import * as v from 'valibot';
 import { check, fails, type Finding, holds, note, quoted, unchecked } from './finding.ts';
 import { type LogKnowledge, shortForm, type WitnessPolicy } from './known-logs.ts';
-import { type ChainedEvent, type Statement, unknownMembers } from './statement.ts';
+import { type ChainedEvent, type Statement, unknownMembers, logProofs, type LogProofs } from './statement.ts';
 
 /** The acts of a run that a log must have. */
 interface LoggedActs extends Pick<Statement, 'domain' | 'computation' | 'log'> {

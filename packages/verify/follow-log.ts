@@ -1,5 +1,5 @@
 import { isEqual, toHex } from 'computation-management-formats/bytes';
-import { logProofs, statedLog } from 'computation-management-formats/log-entry';
+import { logProofs, statedLog } from './statement.ts';
 import {
   appendEntries,
   checkpointIn,

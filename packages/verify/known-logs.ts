@@ -1,5 +1,5 @@
 import { toBase64, toHex } from 'computation-management-formats/bytes';
-import { logTag } from 'computation-management-formats/log-entry';
+import { logTag } from 'computation-management-formats/digests';
 import { type LoggedAct, loggedActs } from 'computation-management-formats/vocabulary';
 import type { Checkpoint } from 'computation-management-transparency-log';
 

@@ -1,11 +1,14 @@
+import * as v from 'valibot';
 import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { statedLog } from 'computation-management-formats/log-entry';
 import { coveredReview, decisions } from 'computation-management-formats/result-review';
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
-import { approvalLevels, finalStatuses, logAccesses, reasonCodes } from 'computation-management-formats/vocabulary';
-import * as v from 'valibot';
+import { approvalLevels, finalStatuses, logAccesses, reasonCodes, loggedActs } from 'computation-management-formats/vocabulary';
 import { quoted } from './finding.ts';
+import { base64Text } from 'computation-management-formats/fields';
+
+/** The schema of `log` of a statement: the name of the log that has the run's entries, and the key that signs its checkpoints. */
+export const statedLog = v.object({ origin: v.string(), vkey: v.string() });
 
 const hash = v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))), v.length(32));
 
@@ -143,3 +146,19 @@ export function unknownMembers(value: unknown, known: unknown, path: readonly st
     return unknownMembers(inner, (known as Record<string, unknown>)[name], place);
   });
 }
+
+/** The schema of `log` beside a statement: where the log has each entry of the run, and the proofs. Not signed: the proofs are. */
+export const logProofs = v.object({
+  entries: v.array(
+    v.object({
+      type: v.picklist(loggedActs),
+      /** The place of the entry in the log, from 0. */
+      index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+      /** The salt of the entry: 16 bytes in base64. */
+      salt: base64Text,
+      /** The text of a C2SP tlog-proof. */
+      proof: v.string(),
+    }),
+  ),
+});
+export type LogProofs = v.InferOutput<typeof logProofs>;

@@ -3,7 +3,7 @@ import { isSignatureOf } from 'computation-management-formats/approval-signature
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { timeOf } from 'computation-management-formats/timestamps';
 import type { Permitted, Relations } from '../http/caller.ts';
-import { administrativeEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/journal.ts';
 import { isInJournal } from '../journal/read-journal.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../rows/change-computation.ts';
 import { approvableOf, assetsOf, type Inputs, readInputs, resultConsumers } from '../rows/manifest.ts';

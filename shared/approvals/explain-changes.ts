@@ -1,7 +1,7 @@
 import { detailsIn } from 'computation-management-formats/bytes';
 import type { PlacedChange } from 'computation-management-formats/covered-changes';
 import type * as v from 'valibot';
-import type { StoredEvent } from '../journal/stored-journal.ts';
+import type { StoredEvent } from '../journal/journal.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { type NamedChange, reviewPart } from '../rows/definition.ts';
 import { assetsOf, type Inputs, reviewOf } from '../rows/manifest.ts';

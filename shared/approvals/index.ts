@@ -3,7 +3,6 @@
  * a run still lacks. Code outside of this folder, except for the handlers of approvals, imports only these names.
  */
 
-export { keysWithoutPolicy } from './key-gaps.ts';
 export { describeRefusal, type Refusal, refusalSchema } from './approval.ts';
 export {
   becauseOf,
@@ -13,4 +12,5 @@ export {
   mostReasons,
   neededApprovals,
   readinessOf,
+  keysWithoutPolicy,
 } from './readiness.ts';

@@ -17,7 +17,7 @@ import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
 import { administrativeEvents } from 'computation-management-formats/vocabulary';
 import { readNewestOf } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
-import { assetKey } from '../rows/read-asset.ts';
+import { assetKey } from '../rows/asset.ts';
 import { readComputation } from '../rows/computation.ts';
 import { storedCvm } from '../rows/cvm.ts';
 

@@ -5,12 +5,10 @@ import { described, isBase64, orNull, namedObject, namedInput, returnedField } f
 import { laterOf, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import type { Permitted } from '../http/caller.ts';
-import type { StoredAsset } from '../rows/asset.ts';
+import { type StoredAsset, changeAsset, assetKey, parseAsset, readAssetToChange } from '../rows/asset.ts';
 import { type AssetKey, assetKeyOfRow, parseTotals, pathOfKey, setSecret } from '../rows/asset-key.ts';
-import { changeAsset } from '../rows/change-asset.ts';
 import { parseDefinition } from '../rows/definition.ts';
 import { readLinkedIds } from '../rows/link.ts';
-import { assetKey, parseAsset, readAssetToChange } from '../rows/read-asset.ts';
 import type { SealKey } from '../rows/sealed-key.ts';
 import { conflict, notFound, resultConflict } from '../runtime/errors.ts';
 import { assetKeys, computationKeys } from '../table/keys.ts';

@@ -1,7 +1,6 @@
-import { removeAsset } from '../rows/change-asset.ts';
+import { removeAsset, assetKey, findAsset } from '../rows/asset.ts';
 import { type ContentCheck, dropContentCheck, dueContentChecks, putLastCheck } from '../rows/content-check.ts';
 import { type ContentStore, ownerOfContent } from '../rows/content-store.ts';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';

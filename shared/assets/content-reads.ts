@@ -4,8 +4,7 @@ import { assetKeys } from '../table/keys.ts';
 import type { Table, Item } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { transact, StaleReadError, withFreshReads } from '../table/transaction.ts';
-import type { ContentRead } from '../rows/asset.ts';
-import { assertAssetExists } from '../rows/change-asset.ts';
+import { type ContentRead, assertAssetExists } from '../rows/asset.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**

@@ -4,9 +4,8 @@ import { commitChange, type UserRequest, type Committed, Transaction } from '../
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import type { Asset, StoredAsset } from '../rows/asset.ts';
+import { type Asset, type StoredAsset, addAsset } from '../rows/asset.ts';
 import type { AssetInput } from './asset-input.ts';
-import { addAsset } from '../rows/change-asset.ts';
 import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
 import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
 import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';

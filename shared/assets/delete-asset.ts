@@ -1,8 +1,12 @@
 import type { Permitted } from '../http/caller.ts';
-import type { StoredAsset } from '../rows/asset.ts';
-import { deleteAssetIn } from '../rows/change-asset.ts';
-import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from './mark-for-deletion.ts';
-import { readAssetToChange } from '../rows/read-asset.ts';
+import {
+  type StoredAsset,
+  deleteAssetIn,
+  isMarkedForDeletion,
+  markForDeletion,
+  removeDeletionMark,
+  readAssetToChange,
+} from '../rows/asset.ts';
 import { changeInputs } from '../rows/change-computation.ts';
 import { isActive, type Run, readRun } from '../rows/run.ts';
 import { readRows } from './linked-computations.ts';

@@ -10,12 +10,14 @@ import {
   storedAsset,
   type ContentRead,
   assetSchema,
+  assetKey,
+  parseAsset,
+  readAsset,
 } from '../rows/asset.ts';
 import { contentCheckItem } from '../rows/content-check.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
 import { getContent, presignDownload, presignUpload, type ContentStore } from '../rows/content-store.ts';
-import { assetKey, parseAsset, readAsset } from '../rows/read-asset.ts';
 import { resultType, type ShownAssetType } from 'computation-management-formats/vocabulary';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';

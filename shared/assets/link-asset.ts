@@ -1,11 +1,9 @@
 import type { Permitted } from '../http/caller.ts';
-import type { StoredAsset } from '../rows/asset.ts';
-import { changeAsset } from '../rows/change-asset.ts';
-import { assetKey, parseAsset } from '../rows/read-asset.ts';
+import { type StoredAsset, changeAsset, assetKey, parseAsset } from '../rows/asset.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../rows/computation.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
-import { administrativeEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/journal.ts';
 import { type UserRequest, type Committed, StaleReadError, makeChange } from '../table/transaction.ts';
 import { computationKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';

@@ -1,4 +1,4 @@
-import { assetKey, parseAsset } from '../rows/read-asset.ts';
+import { assetKey, parseAsset } from '../rows/asset.ts';
 import { type StoredComputation, type ComputationRow, computationKey, findComputation } from '../rows/computation.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { laterOf } from 'computation-management-formats/timestamps';
-import type { Asset, StoredAsset } from '../rows/asset.ts';
-import { changeAsset } from '../rows/change-asset.ts';
+import { type Asset, type StoredAsset, changeAsset, assetKey, findAsset } from '../rows/asset.ts';
 import { keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { changeResult } from '../rows/change-run.ts';
 import { findComputation } from '../rows/computation.ts';
@@ -15,7 +14,6 @@ import {
   presignUpload,
   uploadKey,
 } from '../rows/content-store.ts';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { findRun, runKey } from '../rows/run.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { getItem, type Table } from '../table/table.ts';

@@ -4,9 +4,8 @@ import { cvmKeys, type Key } from '../table/keys.ts';
 import { type Table, type Item, getItem } from '../table/table.ts';
 import { type Action, isDone, transact } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
-import type { CvmReference } from '../rows/cvm.ts';
-import { guestsOf } from '../rows/attestation.ts';
-import { useOfGuest } from './guests.ts';
+import { type CvmReference, guestsOf } from '../rows/cvm.ts';
+import { useOfGuest } from '../rows/agent-tokens.ts';
 
 /**
  * The schema of the record of the agent process in a CVM. A process serves one run in its life, so its events belong to this run,

@@ -4,7 +4,5 @@
  */
 
 export { bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
-export { judgeTokens } from './judge-tokens.ts';
+export { judgeTokens, tokenVerifier, verifyFresh } from './verify-tokens.ts';
 export { addCollateral, emitCollateralDays, listCollateral, readOneCollateral, removeCollateral } from './collateral.ts';
-export { guestsIn, isFirstRunIn, useOfGuest } from './guests.ts';
-export { tokenVerifier, verifyFresh } from './verify-stored.ts';

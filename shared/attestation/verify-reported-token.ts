@@ -16,11 +16,12 @@ import {
   tokensItem,
   tokensOfRun,
   unchangedTokens,
+  guestsIn,
+  useOfGuest,
 } from '../rows/agent-tokens.ts';
 import { parseAgentRecord } from './agent-record.ts';
 import { readCollateral } from './collateral.ts';
-import { guestsIn, useOfGuest } from './guests.ts';
-import { type Verified, verifyStored } from './verify-stored.ts';
+import { type Verified, verifyStored } from './verify-tokens.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**

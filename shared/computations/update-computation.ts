@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
-import { administrativeEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/journal.ts';
 import { type UserRequest, type Committed, makeChange } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import type { AgentConfig, StoredAgentConfig } from '../rows/agent-config.ts';

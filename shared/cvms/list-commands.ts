@@ -9,9 +9,8 @@ import { type Table, getItemEventually, getItems, type Item } from '../table/tab
 import { isOver, waitFor, type Wait } from '../http/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from '../rows/claim.ts';
 import { commandSchema, type Command, type KeptCommand, type OpenCommand } from '../rows/command.ts';
-import { refuseIfAtGateway } from '../rows/cvm.ts';
+import { refuseIfAtGateway, recordPresence } from '../rows/cvm.ts';
 import { parseStored } from '../table/stored.ts';
-import { recordPresence } from '../rows/presence.ts';
 import { timestampOf } from '../runtime/deadline.ts';
 import type { Kms } from '../runtime/clients.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/transaction.ts';

@@ -1,10 +1,17 @@
-import { type StoredCvm, type CvmReference, storedCvm, type Cvm } from '../rows/cvm.ts';
-import { type StoredPresence, parsePresence, presenceOf } from '../rows/presence.ts';
+import {
+  type StoredCvm,
+  type CvmReference,
+  storedCvm,
+  type Cvm,
+  type StoredPresence,
+  parsePresence,
+  presenceOf,
+  attestationOf,
+} from '../rows/cvm.ts';
 import { type Claim, parseClaim } from '../rows/claim.ts';
 import { type Key, type RowKey, cvmKeys, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItems } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
-import { attestationOf } from '../rows/attestation.ts';
 import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';

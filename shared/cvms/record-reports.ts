@@ -6,8 +6,7 @@ import { type Claim, claimKey, parseClaimOf } from '../rows/claim.ts';
 import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
 import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/index.ts';
 import { type InvalidReport, type LastingReport, type Outcome, type Report, type ReportSummary, summaryOf } from './report.ts';
-import { type CvmReference, refuseIfAtGateway } from '../rows/cvm.ts';
-import { recordPresence, recordTaken } from '../rows/presence.ts';
+import { type CvmReference, refuseIfAtGateway, recordPresence, recordTaken } from '../rows/cvm.ts';
 
 /**
  * The number of reports of a CVM that are recorded in one transaction. Each report takes up to two of the transaction's 100

@@ -3,8 +3,8 @@ import { comparedId } from 'computation-management-formats/identifiers';
 import { givenTimestamp } from 'computation-management-formats/timestamps';
 import { type ReasonCode, reporters, runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/event.ts';
-import { fits } from '../rows/presence.ts';
+import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/journal.ts';
+import { fits } from '../rows/cvm.ts';
 
 /** The largest number of reports that a CVM can send in one request. */
 export const reportsPerBatch = 50;

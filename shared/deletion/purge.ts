@@ -4,7 +4,7 @@ import { shownAssetTypes } from 'computation-management-formats/vocabulary';
 import { deleteContent, type ContentStore } from '../rows/content-store.ts';
 import { type Run, readRuns } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { deleteAssetIn } from '../rows/change-asset.ts';
+import { deleteAssetIn, assetKey, findAsset } from '../rows/asset.ts';
 import { removeRun } from '../rows/change-run.ts';
 import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
@@ -15,7 +15,6 @@ import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './bel
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
 import { parseStored } from '../table/stored.ts';
 import { computationNumber } from '../rows/computation.ts';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
 
 /** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;

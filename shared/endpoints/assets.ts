@@ -5,9 +5,8 @@ import * as v from 'valibot';
 import { assetKeyInput, assetKeySchema } from '../assets/asset-keys.ts';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
 import { assetRow, assetSchema } from '../rows/asset.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, entriesOf, ifSent, pageOf, paging } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
-import { entriesOf, ifSent, pageOf, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { strictObject } from 'computation-management-formats/fields';
 import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
-import { runIfSent } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, runIfSent } from '../http/route.ts';
 
 export const getAttestationRoute = {
   name: 'attestation/get-attestation',

@@ -8,9 +8,8 @@ import {
   computationSchema,
   computationView,
 } from '../rows/computation.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, entriesOf, ifSent, pageOf, paging } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
-import { entriesOf, ifSent, pageOf, paging } from '../http/query-parameters.ts';
 
 export const computationPage = pageOf('ComputationPage', 'A page of a list of computations.', {
   computations: entriesOf(computationRow, 'The computations, newest first, or the last changed first with `sort=updated`.'),

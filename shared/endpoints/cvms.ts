@@ -1,7 +1,6 @@
 import { arrayOf, namedInput, namedObject, orNull, strictObject } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-import type { Route } from '../http/route.ts';
-import { waitParameter, entriesOf, pageOf, paging } from '../http/query-parameters.ts';
+import { type Route, waitParameter, entriesOf, pageOf, paging } from '../http/route.ts';
 import { commandSchema } from '../rows/command.ts';
 import { heldRunSchema } from '../cvms/list-commands.ts';
 import { waiting, reads, changes } from '../runtime/uses.ts';

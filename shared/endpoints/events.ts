@@ -1,9 +1,8 @@
 import { strictObject, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { eventSchema } from '../journal/event.ts';
-import { entriesOf, ifSent, offsetIfSent, pageOf, paging, waitParameter } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { eventSchema } from '../journal/journal.ts';
+import { type Route, entriesOf, ifSent, offsetIfSent, pageOf, paging, waitParameter } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;

@@ -1,7 +1,6 @@
 import { strictObject } from 'computation-management-formats/fields';
 import { evidenceSchema } from '../evidence/evidence.ts';
-import { runParameter } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, runParameter } from '../http/route.ts';
 import { resultEvidenceSchema } from '../results/index.ts';
 import { readsLog } from '../runtime/uses.ts';
 

@@ -2,8 +2,7 @@ import { arrayOf, described, namedObject, strictObject, text } from 'computation
 import * as v from 'valibot';
 import { matchSchema } from '../find/find.ts';
 import { findKinds } from '../find/names.ts';
-import { ifSent, wholeNumber } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, ifSent, wholeNumber } from '../http/route.ts';
 
 const mostMatches = 50;
 

@@ -1,7 +1,6 @@
 import { described, namedInput, namedObject, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-import { ifSent } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, ifSent } from '../http/route.ts';
 import { appends, changes } from '../runtime/uses.ts';
 
 export const uploadKeyRoute = {

@@ -2,8 +2,7 @@ import { arrayOf, described, namedObject, shownText, strictObject, text } from '
 import { timestamp } from 'computation-management-formats/timestamps';
 import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { paging, runIfSent, waitParameter } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, paging, runIfSent, waitParameter } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';
 
 const longestPosition = 400;

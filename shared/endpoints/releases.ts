@@ -1,8 +1,7 @@
 import { arrayOf, described, namedObject, shownText, strictObject } from 'computation-management-formats/fields';
 import { identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { waitParameter } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, waitParameter } from '../http/route.ts';
 import { brokersAnswer, jwe } from '../releases/broker-answer.ts';
 import { brokerSeconds, mostAsked } from '../releases/broker.ts';
 import { waiting } from '../runtime/uses.ts';

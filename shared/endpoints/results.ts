@@ -1,6 +1,5 @@
 import { strictObject } from 'computation-management-formats/fields';
-import { runParameter } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, runParameter } from '../http/route.ts';
 import { resultDecisionInput, resultInput } from '../results/result-input.ts';
 import { assetSchema } from '../rows/asset.ts';
 import { runSchema } from '../rows/run.ts';

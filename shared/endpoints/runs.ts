@@ -2,10 +2,9 @@ import { described, namedObject, shownText, strictObject } from 'computation-man
 import { comparedId, cvmId, identifier, uncheckedId } from 'computation-management-formats/identifiers';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import type { Route } from '../http/route.ts';
+import { type Route, entriesOf, ifSent, pageOf, paging, runIfSent } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../rows/run.ts';
-import { entriesOf, ifSent, pageOf, paging, runIfSent } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
 
 const ofConfiguration =

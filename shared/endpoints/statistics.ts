@@ -1,8 +1,7 @@
 import { arrayOf, namedObject, strictObject } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { statisticsEntry } from '../statistics/read-statistics.ts';
-import { wholeNumber } from '../http/query-parameters.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, wholeNumber } from '../http/route.ts';
 
 const mostDays = 366;
 

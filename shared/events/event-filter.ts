@@ -1,6 +1,6 @@
 import { timeOf } from 'computation-management-formats/timestamps';
 import { invalid } from '../runtime/errors.ts';
-import type { Event } from '../journal/event.ts';
+import type { Event } from '../journal/journal.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from '../journal/segment.ts';
 
 /** Filters of events as clients send them. `from` and `to` are RFC 3339 timestamps or Unix seconds. */

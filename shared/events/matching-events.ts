@@ -1,6 +1,5 @@
 import { type EventFilter, filtersFacets, matches, matchingNumbers } from './event-filter.ts';
-import type { Event } from '../journal/event.ts';
-import { publicEvent, type StoredEvent } from '../journal/stored-journal.ts';
+import { type Event, publicEvent, type StoredEvent } from '../journal/journal.ts';
 import {
   firstSegmentAfter,
   firstSegmentFrom,

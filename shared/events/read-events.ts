@@ -2,14 +2,7 @@ import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItemEventually, getItems, queryPrefix } from '../table/table.ts';
-import {
-  eventsPerAppend,
-  type JournalHead,
-  parseHead,
-  parseStoredEvent,
-  publicEvent,
-  readHead,
-} from '../journal/stored-journal.ts';
+import { eventsPerAppend, type JournalHead, parseHead, parseStoredEvent, publicEvent, readHead } from '../journal/journal.ts';
 import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
 import { type EventPage, readMatching, type Selection } from './matching-events.ts';
 import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from '../journal/read-journal.ts';

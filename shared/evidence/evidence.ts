@@ -8,7 +8,7 @@ import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { agentConfigEntries } from '../rows/agent-config.ts';
 import { runSchema } from '../rows/run.ts';
-import { eventSchema, hashInHex as digest } from '../journal/event.ts';
+import { eventSchema, hashInHex as digest } from '../journal/journal.ts';
 import { manifestSchema } from '../rows/manifest.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
 import { checksSchema, mostKeptTokens } from '../rows/attestation.ts';

@@ -1,14 +1,13 @@
 import { isEqual, toBase64 } from 'computation-management-formats/bytes';
-import { canonicalJson } from 'computation-management-formats/digests';
-import { logEntry } from 'computation-management-formats/log-entry';
+import { canonicalJson, logEntry } from 'computation-management-formats/digests';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { readEvents } from '../events/index.ts';
 import { proveEntries, type ProvenEntry, readLogIdentity, type StageLog } from '../history/index.ts';
-import type { Event } from '../journal/event.ts';
+import type { Event } from '../journal/journal.ts';
 import { assertExists } from '../rows/change-computation.ts';
 import { computationKey, parseComputation } from '../rows/computation.ts';
-import { saltsOf, tagOf } from '../rows/log-entry.ts';
+import { saltsOf, tagOf } from '../rows/change-run.ts';
 import { findRun, type Run, runKey } from '../rows/run.ts';
 import { conflict, notFound } from '../runtime/errors.ts';
 import { type Key, runKeys } from '../table/keys.ts';

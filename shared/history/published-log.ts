@@ -2,7 +2,7 @@ import { toHex } from 'computation-management-formats/bytes';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import { formatProof, inclusionProof, openNote, parseCheckpoint, type Tree } from 'computation-management-transparency-log';
 import * as v from 'valibot';
-import { tagOf } from '../rows/log-entry.ts';
+import { tagOf } from '../rows/change-run.ts';
 import type { Run } from '../rows/run.ts';
 import type { Kms } from '../runtime/clients.ts';
 import { historyKeys } from '../table/keys.ts';

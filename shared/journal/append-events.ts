@@ -2,8 +2,9 @@ import { laterOf } from 'computation-management-formats/timestamps';
 import { type Action, StaleReadError } from '../table/transaction.ts';
 import { journalKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import type { Event, NewEvent } from './event.ts';
 import {
+  type Event,
+  type NewEvent,
   chainedEvent,
   eventsPerAppend,
   type JournalHead,
@@ -12,7 +13,7 @@ import {
   storedEvent,
   type StoredEvent,
   storedSizeInBytes,
-} from './stored-journal.ts';
+} from './journal.ts';
 import { readTail } from './read-journal.ts';
 import { segmentItem } from './segment.ts';
 import { schemaAttribute } from '../table/stored.ts';

@@ -3,7 +3,7 @@ import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItem, queryBetween, getItemsOf } from '../table/table.ts';
-import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
+import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './journal.ts';
 import { facetOf, parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { journalKeys, type Key } from '../table/keys.ts';
-import type { StoredEvent } from './stored-journal.ts';
+import type { StoredEvent } from './journal.ts';
 import { deflated, inflated, parseStored, storedBytes } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 

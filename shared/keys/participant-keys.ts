@@ -6,7 +6,7 @@ import {
   parseToChange,
   recordBesideInputs,
 } from '../rows/change-computation.ts';
-import { administrativeEvent, type NewEvent } from '../journal/event.ts';
+import { administrativeEvent, type NewEvent } from '../journal/journal.ts';
 import {
   type UserRequest,
   type AnswerKeeper,

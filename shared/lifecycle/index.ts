@@ -3,7 +3,7 @@
  * outside of this folder, except for the handlers of the lifecycle, imports only these names.
  */
 
-export { endRun, failRun } from './end-run.ts';
+export { endRun, failRun } from './run-steps.ts';
 export {
   completeTask,
   completeWaitingTasks,

@@ -7,7 +7,7 @@ import { type Table, getItem, getItems, type Item } from '../table/table.ts';
 import { writeFresh } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from '../rows/claim.ts';
-import { completeStop, endRun } from './end-run.ts';
+import { completeStop, endRun } from './run-steps.ts';
 import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
 import { parseStored } from '../table/stored.ts';

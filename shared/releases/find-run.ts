@@ -1,6 +1,12 @@
-import { guestsIn } from '../attestation/index.ts';
-import { parseProcessOfRun, parseTokens, type Process, tokensOfRun, type TokenOfProcess } from '../rows/agent-tokens.ts';
-import type { KeyedRun } from '../rows/keyed-run.ts';
+import {
+  guestsIn,
+  parseProcessOfRun,
+  parseTokens,
+  type Process,
+  tokensOfRun,
+  type TokenOfProcess,
+} from '../rows/agent-tokens.ts';
+import type { KeyedRun } from '../rows/run-snapshot.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { type Table, getItemsOf } from '../table/table.ts';
 

@@ -6,7 +6,7 @@ import { readPublishedKeys } from '../evidence/index.ts';
 import type { Wait } from '../http/wait.ts';
 import type { KeyOfRun } from '../rows/asset-key.ts';
 import { readSession } from '../rows/key-session.ts';
-import { readKeyedRuns } from '../rows/keyed-run.ts';
+import { readKeyedRuns } from '../rows/run-snapshot.ts';
 import { openKey } from '../rows/sealed-key.ts';
 import type { Kms } from '../runtime/clients.ts';
 import { type Clock, steadyTimeOf, timestampOf } from '../runtime/deadline.ts';

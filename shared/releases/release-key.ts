@@ -2,13 +2,20 @@ import { teeThumbprint } from 'computation-management-key-release';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { system } from 'computation-management-formats/vocabulary';
-import { isFirstRunIn, readAgentRecord, useOfGuest } from '../attestation/index.ts';
-import { failuresOf } from '../rows/agent-tokens.ts';
-import { type KeyOfRun, mostReleases, parseKeyOfRun } from '../rows/asset-key.ts';
+import { readAgentRecord } from '../attestation/index.ts';
+import { failuresOf, isFirstRunIn, useOfGuest } from '../rows/agent-tokens.ts';
+import {
+  type KeyOfRun,
+  mostReleases,
+  parseKeyOfRun,
+  mostRefusals,
+  openWithout,
+  parseRefusals,
+  putRefusals,
+} from '../rows/asset-key.ts';
 import { readToChange, recordEvents } from '../rows/change-computation.ts';
 import { assertClaimed, claimKey, parseClaimOf } from '../rows/claim.ts';
 import { readRegistration } from '../rows/command-stream.ts';
-import { mostRefusals, openWithout, parseRefusals, putRefusals } from '../rows/keyed-run.ts';
 import type { KeySession } from '../rows/key-session.ts';
 import { findRun, runKey } from '../rows/run.ts';
 import { assertNotRevoked, parseActs } from '../rows/run-acts.ts';

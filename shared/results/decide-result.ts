@@ -1,11 +1,9 @@
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { decisionText } from 'computation-management-formats/result-review';
 import { system } from 'computation-management-formats/vocabulary';
-import type { StoredAsset } from '../rows/asset.ts';
-import { changeAsset } from '../rows/change-asset.ts';
+import { type StoredAsset, changeAsset, assetKey, findAsset } from '../rows/asset.ts';
 import { changeResult } from '../rows/change-run.ts';
 import { putExpiry } from '../rows/content-check.ts';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { type ResultOfRun, withDecision } from '../rows/result.ts';
 import { conflict, invalid } from '../runtime/errors.ts';
 import { runKeys } from '../table/keys.ts';

@@ -1,12 +1,10 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { resultType } from 'computation-management-formats/vocabulary';
 import { fetchedAfter, pendingContent } from '../assets/index.ts';
-import type { StoredAsset } from '../rows/asset.ts';
-import { addAsset, removeAsset } from '../rows/change-asset.ts';
+import { type StoredAsset, addAsset, removeAsset, assetKey, findAsset } from '../rows/asset.ts';
 import { changeResult, noteResultAsset } from '../rows/change-run.ts';
 import { putContentCheck } from '../rows/content-check.ts';
 import { type ContentStore, presignUpload, uploadKey } from '../rows/content-store.ts';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import { lists } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';

@@ -4,7 +4,7 @@ import { domainId, idOfAsset, idOfComputation, idOfRun } from 'computation-manag
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { evidenceSchema } from '../evidence/index.ts';
-import { eventSchema, hashInHex as digest } from '../journal/event.ts';
+import { eventSchema, hashInHex as digest } from '../journal/journal.ts';
 import { statedDecision } from '../rows/result.ts';
 
 /**

@@ -1,18 +1,19 @@
+import * as v from 'valibot';
 import { createHash } from 'node:crypto';
 import { failedChecks } from 'computation-management-attestation/policy';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
-import * as v from 'valibot';
 import { truncate } from '../runtime/errors.ts';
 import { assertClaimed } from './claim.ts';
 import type { CvmReference } from './cvm.ts';
-import { isActive, type OfRun, type Run } from './run.ts';
+import { isActive, type OfRun, type Run, type RunReference } from './run.ts';
 import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
-import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
-import { type Table, getItem, type Item } from '../table/table.ts';
+import { cvmKeys, runKeys, type Key, guestKeys } from '../table/keys.ts';
+import { type Table, getItem, type Item, getItems } from '../table/table.ts';
 import { hasAttributes, isAbsent, putItemIf, setAttributes } from '../table/writes.ts';
 import { type Attestation, mostKeptTokens, storedAttestation } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
-import { ConditionFailedError, StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { ConditionFailedError, StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
+import type { Check } from 'computation-management-attestation';
 
 /** An attestation token that an agent process sent, with what the service found in it. */
 const tokenOfProcess = v.object({
@@ -206,4 +207,53 @@ export function shownOf(tokens: TokenOfProcess[]): Attestation | undefined {
   const isForMore = ({ checks }: Attestation) => checks.some(({ name, passed }) => !passed && name !== 'debug');
   const verified = attestations.find(({ verdict }) => verdict === 'verified');
   return refused.find(isForMore) ?? refused[0] ?? verified ?? attestations[0];
+}
+
+type UsingRun = Pick<RunReference, 'domain' | 'run_id'>;
+
+// A hash: the item outlives the domain, whose other data are removed with it.
+const hashOf = ({ domain, run_id }: UsingRun) => createHash('sha256').update(`${domain} ${run_id}`).digest('hex');
+
+/**
+ * Returns the action that records that a run uses an SNP guest. Of several runs, the first one stays recorded, in whichever domain
+ * it was: what ran in a guest may still be there.
+ * @param guest the REPORT_ID of the guest in hex
+ * @param mustBeFirst true: the transaction fails with ConditionFailedError if another run was the first
+ */
+export function useOfGuest(guest: string, run: UsingRun, mustBeFirst: boolean): Action {
+  const update = {
+    Key: guestKeys.guest(guest),
+    UpdateExpression: 'SET first_run = if_not_exists(first_run, :run)',
+    ...(mustBeFirst ? { ConditionExpression: 'attribute_not_exists(first_run) OR first_run = :run' } : {}),
+    ExpressionAttributeValues: { ':run': hashOf(run) },
+  };
+  return { update };
+}
+
+/**
+ * Lists the REPORT_IDs of the SNP guests whose own evidence some attestation tokens are: signed, and over the certificate of the
+ * CVM. The evidence of another machine, which anyone may read and send, thus marks no guest as used.
+ */
+export function guestsIn(tokens: readonly TokenOfProcess[]): string[] {
+  const passed = (checks: Check[], name: string) => checks.some((check) => check.name === name && check.passed);
+  // Of evidence with the quote of a vTPM, the quote is over the certificate, and on Azure nothing else is.
+  const isOwn = ({ attestation }: TokenOfProcess) =>
+    attestation !== null &&
+    passed(attestation.checks, 'report_data') &&
+    (attestation.pcrs !== null || !attestation.checks.some(({ name }) => name === 'quote')) &&
+    attestation.checks.every(({ name, passed }) => name !== 'quote_nonce' || passed);
+  return [...new Set(tokens.filter(isOwn).flatMap(({ attestation }) => attestation?.guest ?? []))].sort();
+}
+
+/**
+ * Returns whether a run is the first one that an SNP guest was given, of all domains.
+ * @param item the item at `guestKeys.guest`
+ */
+export const isFirstRunIn = (item: Item | undefined, run: UsingRun) => item?.['first_run'] === hashOf(run);
+
+/** Reads which of the given SNP guests a run of any domain has used. One round trip, or none without a guest. */
+export async function usedGuests(table: Table, guests: readonly string[]): Promise<string[]> {
+  if (guests.length === 0) return [];
+  const items = await getItems(table, guests.map(guestKeys.guest));
+  return guests.filter((_, index) => items[index] !== undefined);
 }

@@ -1,11 +1,11 @@
+import * as v from 'valibot';
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import { described, orNull, shownText } from 'computation-management-formats/fields';
-import * as v from 'valibot';
 import { assetKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 import { type Action, StaleReadError } from '../table/transaction.ts';
-import { setAttributes } from '../table/writes.ts';
+import { setAttributes, hasAttributes, isAbsent } from '../table/writes.ts';
 import type { OfRun } from './run.ts';
 import { sealedKeyAttributes, type StoredKey, storedKeyOf } from './sealed-key.ts';
 
@@ -95,4 +95,31 @@ export function itemOfRun({ computation_id, run_id }: OfRun, { key, ...kept }: K
 /** Parses the key that a run keeps of an asset. Undefined if the run is over, or the asset had no key when it started. */
 export function parseKeyOfRun(item: Item | undefined): KeyOfRun | undefined {
   return item && { ...parseStored(storedKeyOfRun, item, 'key of a run'), key: storedKeyOf(item) };
+}
+
+/** The most refusals of keys of a run that its journal has. */
+export const mostRefusals = 20;
+
+const keyRefusals = v.object({
+  count: v.number(),
+  /** The last refusal of each asset whose key was not released since, the newest last. */
+  open: v.array(v.object({ asset: v.string(), sentence: v.string() })),
+});
+/** The refusals of keys of a run. */
+type KeyRefusals = v.InferOutput<typeof keyRefusals>;
+
+/** Parses the refusals of keys of a run. @param item read at `runKeys.refusals` */
+export const parseRefusals = (item: Item | undefined): KeyRefusals =>
+  item ? parseStored(keyRefusals, item, 'refusals of keys') : { count: 0, open: [] };
+
+/** Returns the refusals of keys of a run without those of an asset, such as one whose key is released. */
+export const openWithout = ({ open }: KeyRefusals, asset: string) => open.filter((each) => each.asset !== asset);
+
+/** Returns the action that stores the refusals of keys of a run. The transaction fails with StaleReadError if there was another one. */
+export function putRefusals({ computation_id, run_id }: OfRun, before: KeyRefusals, after: KeyRefusals): Action {
+  const condition = before.count === 0 ? isAbsent : hasAttributes({ count: before.count });
+  return {
+    put: { Item: { ...runKeys.refusals(computation_id, run_id), ...after }, ...condition },
+    otherwise: StaleReadError,
+  };
 }

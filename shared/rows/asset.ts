@@ -1,11 +1,17 @@
+import * as v from 'valibot';
 import { arrayOf, described, namedObject, orNull, shownDescription, shownText } from 'computation-management-formats/fields';
-import { idOfAsset } from 'computation-management-formats/identifiers';
+import { idOfAsset, numberOf } from 'computation-management-formats/identifiers';
 import { fetchedOrNone } from 'computation-management-formats/source';
 import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
-import { assetTypes, shownAssetTypes } from 'computation-management-formats/vocabulary';
-import * as v from 'valibot';
+import { assetTypes, shownAssetTypes, type AssetType, resultType } from 'computation-management-formats/vocabulary';
 import { assetKeyOfRow } from './asset-key.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { ServiceError, notFound } from '../runtime/errors.ts';
+import { type Table, getItem, type Item, getItemsOf } from '../table/table.ts';
+import { listKeys, lists, type RowKey, assetKeys, keyToWrite, purgeKeys } from '../table/keys.ts';
+import { parseStored, schemaAttribute } from '../table/stored.ts';
+import { readSettled, type Action, Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
+import { hasAttributes, isAbsent, setAttributesIf } from '../table/writes.ts';
 
 export const contentAccess = described(
   v.picklist(['creator', 'domain']),
@@ -95,7 +101,7 @@ export const storedAsset = v.object({
   key: v.nullable(assetKeyOfRow),
   /** The last key of an asset whose key was removed, by which the number of the next one is known. */
   former_key: v.optional(v.nullable(v.pick(assetKeyOfRow, ['number', 'fingerprint']))),
-  /** The time until which no run starts with the asset, because it is being deleted (mark-for-deletion.ts). Null otherwise. */
+  /** The time until which no run starts with the asset, because it is being deleted. Null otherwise. */
   closing_until: v.nullable(v.string()),
   version: v.number(),
   /** The run whose result the asset is, and the users who may read it beside its creator. Undefined for other assets. */
@@ -178,3 +184,180 @@ export const assetSchema = namedObject(
   },
 );
 export type Asset = v.InferOutput<typeof assetSchema>;
+
+/**
+ * Returns the number of an asset in its list, which is a part of the identifier.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
+export function assetNumber(id: string): number {
+  const number = numberOf(id);
+  if (number === undefined) throw notFound('asset');
+  return number;
+}
+
+/**
+ * Returns the key of an asset's row.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
+export function assetKey(domain: string, id: string): RowKey {
+  return listKeys.row(lists.assets(domain), assetNumber(id));
+}
+
+/** Parses the row of the asset with this identifier. Returns undefined if the row is missing or belongs to another asset. */
+export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
+  return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
+}
+
+/**
+ * Parses the row of the asset with this identifier.
+ * @throws ServiceError `not_found` if the row is missing or belongs to another asset
+ */
+export function parseAsset(item: Item | undefined, id: string): StoredAsset {
+  const asset = findAsset(item, id);
+  if (!asset) throw notFound('asset');
+  return asset;
+}
+
+/**
+ * Reads an asset to change it. No item that is read afterwards is older than its row.
+ * @throws ServiceError `not_found` if there is no such asset
+ */
+export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
+  const [item] = await readSettled(table, [assetKey(domain, id)]);
+  return parseAsset(item, id);
+}
+
+/**
+ * Reads the row of an asset, strongly consistent.
+ * @throws ServiceError `not_found` if there is no such asset
+ */
+export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
+  return parseAsset(await getItem(table, assetKey(domain, id)), id);
+}
+
+/** Adds a new asset to the transaction, with its entry in the list of assets. */
+export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
+  transaction.add({ put: { Item, ...isAbsent } });
+  recordInList(transaction, domain, asset, { now: asset });
+}
+
+/**
+ * Adds the change of an asset to the transaction, with its list entry. Increments the version of the asset. The transaction fails
+ * with StaleReadError if the asset has changed since it was read.
+ * @returns the asset after the change
+ */
+export function changeAsset(
+  transaction: Transaction,
+  domain: string,
+  asset: StoredAsset,
+  change: Partial<Omit<StoredAsset, 'id' | 'version'>>,
+): StoredAsset {
+  const changes = { ...change, version: asset.version + 1 };
+  const next = { ...asset, ...changes };
+  const update = { ...setAttributesIf(unchanged(asset), changes), Key: keyToWrite(assetKey(domain, asset.id)) };
+  transaction.add({ update, otherwise: StaleReadError });
+  if (asset.asset_type !== next.asset_type) {
+    recordInList(transaction, domain, next, { before: asset, now: next });
+  }
+  return next;
+}
+
+/**
+ * Adds the deletion of an asset to the transaction, with its list entry. The transaction fails with StaleReadError if the asset
+ * has changed since it was read.
+ */
+export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
+  const Key = keyToWrite(assetKey(domain, asset.id));
+  transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: StaleReadError });
+  recordInList(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset });
+}
+
+/**
+ * Adds the deletion of an asset to the transaction, as `removeAsset` does, with that of its key and the record of what its purge
+ * does afterwards.
+ * @param by the user who deletes it
+ * @returns the record
+ */
+export function deleteAssetIn(transaction: Transaction, domain: string, asset: StoredAsset, by: string) {
+  const { id, file_name, asset_type, content_key, upload_key, unread_key = null } = asset;
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, unread_key, by };
+  removeAsset(transaction, domain, asset);
+  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(id) } });
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+  return purge;
+}
+
+/** Returns a check for a transaction, which then fails with ServiceError `not_found` if the asset does not exist. */
+export function assertAssetExists(domain: string, id: string): Action {
+  return { check: { Key: keyToWrite(assetKey(domain, id)), ...hasAttributes({ id }) }, otherwise: notFound('asset') };
+}
+
+function recordInList(
+  transaction: Transaction,
+  domain: string,
+  { id, version }: StoredAsset,
+  { before, now }: { before?: StoredAsset; now?: StoredAsset },
+): void {
+  const member = { number: assetNumber(id), version };
+  if ((before ?? now)?.asset_type === resultType) {
+    recordMember(transaction, rowLists.results(domain), { ...member, before: before && 'all', now: now && 'all' });
+  } else {
+    const typeOf = (asset: StoredAsset | undefined) => asset?.asset_type as AssetType | undefined;
+    recordMember(transaction, rowLists.assets(domain), { ...member, before: typeOf(before), now: typeOf(now) });
+  }
+}
+
+function unchanged({ id, version }: StoredAsset) {
+  return hasAttributes({ id, version });
+}
+
+/** The lifetime in seconds of the mark on an asset that says that it is being deleted. It is longer than a deletion takes. */
+const secondsToDelete = 30;
+
+/** Tells whether an asset is being deleted, by the mark that a deletion sets. No run starts with the asset meanwhile. */
+export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
+  return closing_until !== null && closing_until > now;
+}
+
+/**
+ * Marks an asset as being deleted. A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the
+ * run finds the asset deleted, or the deletion fails and looks again (docs/adr/0003-lifecycle.md).
+ * @returns the asset with the mark
+ */
+export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
+  const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
+  return await setMark(table, domain, asset, closing_until);
+}
+
+/** Removes the mark that a failed deletion of an asset has set on it, unless another deletion has set a new mark. */
+export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
+  await withFreshReads(table, async (table) => {
+    const asset = await readAssetToChange(table, domain, id);
+    if (asset.closing_until === closing_until) await setMark(table, domain, asset, null);
+  });
+}
+
+/**
+ * Removes the deletion marks of the assets of an active run, so that they are not deleted until the run ends. One round trip, and
+ * one for each mark.
+ * @returns the identifiers of the assets that are deleted already
+ * @throws StaleReadError
+ */
+export async function cancelDeletions(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
+  const items = await getItemsOf(table, ids, (id) => assetKey(domain, id));
+  const deleted: string[] = [];
+  for (const [index, id] of ids.entries()) {
+    const asset = findAsset(items[index], id);
+    if (!asset) deleted.push(id);
+    else if (asset.closing_until !== null) await setMark(table, domain, asset, null);
+  }
+  return deleted;
+}
+
+async function setMark(table: Table, domain: string, asset: StoredAsset, closing_until: string | null): Promise<StoredAsset> {
+  const transaction = new Transaction();
+  const changed = changeAsset(transaction, domain, asset, { closing_until });
+  await transaction.commit(table);
+  return changed;
+}

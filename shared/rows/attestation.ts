@@ -1,10 +1,9 @@
-import { mostTokens } from 'computation-management-attestation/policy';
 import * as v from 'valibot';
+import { mostTokens } from 'computation-management-attestation/policy';
 import { arrayOf, described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import { verdicts } from 'computation-management-formats/attestation';
-import { parseStored } from '../table/stored.ts';
-import type { Item } from '../table/table.ts';
+
 const check = namedObject('AttestationCheck', 'A check of attestation evidence.', {
   name: shownText(60, 'The name of the check.'),
   passed: described(v.boolean(), 'Whether it passed.'),
@@ -61,53 +60,6 @@ export const storedAttestation = v.object({
   pcrs: v.nullable(v.record(v.string(), v.string())),
 });
 export type Attestation = v.InferOutput<typeof storedAttestation>;
-
-const ofCvm = v.object({
-  attestation: v.nullable(storedAttestation),
-  attested_process: v.optional(v.string()),
-  attested_stream: v.optional(v.string()),
-  held_stream: v.optional(v.string()),
-  certificate: v.nullable(v.string()),
-});
-
-const provenGuests = v.object({ guests: v.optional(v.array(v.string()), []) });
-
-/** The connections of a CVM, compared with the one over which its attestation came. */
-export const connections = ['attested', 'reconnected'] as const;
-
-/** The attestation of the present agent process of a CVM. */
-export interface CvmAttestation {
-  isRegistered: boolean;
-  /** The attestation that answers show. It is a refused one if the service refused any token of the process. */
-  shown: Attestation | null;
-  /** The identifier of the agent process whose attestation is stored. Undefined without an attestation. */
-  process: string | undefined;
-  /** `attested` while the connection is open over which the attestation came, else `reconnected`. */
-  connection: (typeof connections)[number];
-  certificate: string | null;
-}
-
-/**
- * Returns what the item of a registered CVM says about its attestation.
- * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
- * @param isHeld whether the gateway that has the stream of the CVM lives
- */
-export function attestationOf(item: Item | undefined, isHeld: boolean): CvmAttestation {
-  if (!item) return { isRegistered: false, shown: null, process: undefined, connection: 'reconnected', certificate: null };
-  const { attestation: shown, attested_process, certificate, ...streams } = parseStored(ofCvm, item, 'registered CVM');
-  const { attested_stream, held_stream } = streams;
-  const isAttested = isHeld && attested_stream !== undefined && attested_stream === held_stream;
-  const connection = isAttested ? 'attested' : 'reconnected';
-  return { isRegistered: true, shown, process: attested_process, connection, certificate };
-}
-
-/**
- * Returns the REPORT_IDs of the SNP guests that the attestation of a CVM proves.
- * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
- */
-export function guestsOf(item: Item | undefined): string[] {
-  return item ? parseStored(provenGuests, item, 'registered CVM').guests : [];
-}
 
 /**
  * The most attestation tokens that the service keeps of one agent process: as many as may satisfy a policy, and one that shows that there

@@ -1,7 +1,6 @@
 import { laterOf } from 'computation-management-formats/timestamps';
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
-import type { NewEvent } from '../journal/event.ts';
-import { type JournalHead, parseHead } from '../journal/stored-journal.ts';
+import { type NewEvent, type JournalHead, parseHead } from '../journal/journal.ts';
 import { type Append, appendEvents } from '../journal/append-events.ts';
 import { journalKeys, type Key, keyToWrite, type RowKey } from '../table/keys.ts';
 import type { Table, Item } from '../table/table.ts';

@@ -1,17 +1,21 @@
+import * as v from 'valibot';
 import { lastVersion } from 'computation-management-counted-list';
 import { numberOf } from 'computation-management-formats/identifiers';
-import type { NewEvent } from '../journal/event.ts';
+import type { NewEvent } from '../journal/journal.ts';
 import { type ComputationToChange, enterResult, enterStatus, type Entry } from './change-computation.ts';
 import type { ResultOfRun } from './result.ts';
-import { addLogEntry, newSalt } from './log-entry.ts';
 import { isActive, type Run } from './run.ts';
-import { keyToWrite, listKeys, lists, runKeys, type Key } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { keyToWrite, listKeys, lists, runKeys, type Key, historyKeys } from '../table/keys.ts';
+import type { Table, Item } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { hasAttributes, setAttributesIf } from '../table/writes.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
-import { schemaAttribute } from '../table/stored.ts';
+import { schemaAttribute, parseStored, storedBytes } from '../table/stored.ts';
 import { countRuns } from './computation.ts';
+import { randomBytes } from 'node:crypto';
+import { toHex } from 'computation-management-formats/bytes';
+import { lengthOfSalt, logEntry, logTag } from 'computation-management-formats/digests';
+import type { LoggedAct } from 'computation-management-formats/vocabulary';
 
 /**
  * Adds a new run to the transaction, with its list entry and its entry of the stage's log. The computation takes over the status
@@ -133,4 +137,43 @@ function placeOf(domain: string, runId: string): { number: number; key: Key } {
   const number = numberOf(runId);
   if (number === undefined) throw new Error('A stored run has an identifier that this service cannot have issued.');
   return { number, key: keyToWrite(listKeys.row(lists.runs(domain), number)) };
+}
+
+/** Returns a new salt of an entry of the stage's log. It hides the entry from readers of the log who do not get the evidence. */
+export const newSalt = (): Uint8Array => randomBytes(lengthOfSalt);
+
+/** An event of a run that has an entry in the stage's log. */
+interface LoggedEvent {
+  type: LoggedAct;
+  domain: string;
+  run: Pick<Run, 'id' | 'computation_id'>;
+  salt: Uint8Array;
+  /** The hash of the event in the journal, hex. */
+  event_hash: string;
+}
+
+/**
+ * Adds an entry of the stage's log to the transaction of its event. It waits in the table until it is integrated into the log.
+ * Costs two write units.
+ */
+export function addLogEntry(transaction: Transaction, { salt, event_hash, ...of }: LoggedEvent, now: string): void {
+  const tag = tagOf(of);
+  const Item = { ...historyKeys.waiting(toHex(tag)), entry: logEntry({ tag, salt, event_hash }), waits_since: now };
+  transaction.add({ put: { Item } });
+}
+
+/** Returns the tag under which the stage's log has an entry of a run, 32 bytes. */
+export function tagOf({ type, domain, run }: Pick<LoggedEvent, 'type' | 'domain' | 'run'>): Uint8Array {
+  return logTag({ type, domain, computation: run.computation_id, run: run.id });
+}
+
+const storedSalts = v.object({ start_salt: storedBytes, end_salt: storedBytes, result_salt: v.optional(storedBytes) });
+
+/**
+ * Parses the salts of a run that has ended: of its start, its end and, once it is released or withheld, its result.
+ * @param item the row of the run
+ */
+export function saltsOf(item: Item | undefined): Record<LoggedAct, Uint8Array | undefined> {
+  const { start_salt, end_salt, result_salt } = parseStored(storedSalts, item, 'row of an ended run');
+  return { 'run-start': start_salt, 'run-end': end_salt, result: result_salt };
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
 import { hasAttributes, putItem, putItemIf, setAttributes, updateExisting, updateIf } from '../table/writes.ts';
-import type { StoredPresence } from './presence.ts';
+import type { StoredPresence } from './cvm.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**

@@ -1,10 +1,9 @@
 import { type Key, computationKeys, assetKeys, runKeys, listKeys, lists } from '../table/keys.ts';
-import type { StoredAsset } from './asset.ts';
+import { type StoredAsset, assetKey, findAsset } from './asset.ts';
 import { type Table, getItems, getItem, queryPrefix } from '../table/table.ts';
-import { assetKey, findAsset } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
 import { type Action, type Transaction, StaleReadError, writeFresh } from '../table/transaction.ts';
-import { administrativeEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/journal.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { findComputation, computationNumber } from './computation.ts';

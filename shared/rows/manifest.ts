@@ -6,7 +6,7 @@ import { arrayOf, described, namedObject, shownDescription, shownText } from 'co
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
 import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import type { StoredAsset } from './asset.ts';
+import { type StoredAsset, assetKey, findAsset } from './asset.ts';
 import type { StoredAgentConfig } from './agent-config.ts';
 import { assetsPerComputation, datasetsPerComputation, nameOfComputation, type StoredComputation } from './computation.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type UsedRuns,
 } from './stored-approval.ts';
 import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
-import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
 import { type Definition, parseDefinition } from './definition.ts';

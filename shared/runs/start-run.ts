@@ -4,23 +4,22 @@ import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { processOfRunItem } from '../rows/agent-tokens.ts';
 import type { Permitted } from '../http/caller.ts';
-import { isIncomplete, readinessOf } from '../approvals/index.ts';
-import { isMarkedForDeletion } from '../assets/index.ts';
+import { isIncomplete, readinessOf, keysWithoutPolicy, type CvmOfRun } from '../approvals/index.ts';
+import { isMarkedForDeletion } from '../rows/asset.ts';
 import { readToChange, type ComputationToChange } from '../rows/change-computation.ts';
 import type { StoredComputation } from '../rows/computation.ts';
-import type { Run, RunReference } from '../rows/run.ts';
+import { type Run, type RunReference, isActive } from '../rows/run.ts';
 import { JournalMovedError } from '../journal/append-events.ts';
-import { readHead } from '../journal/stored-journal.ts';
+import { readHead } from '../journal/journal.ts';
 import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs, readInputs } from '../rows/manifest.ts';
 import { noResult } from '../rows/result.ts';
 import { type KeyOfRun, parseSecret } from '../rows/asset-key.ts';
-import { addSnapshot, type RunSnapshot } from '../rows/run-snapshot.ts';
-import { addKeyedRun } from '../rows/keyed-run.ts';
+import { addSnapshot, type RunSnapshot, addKeyedRun } from '../rows/run-snapshot.ts';
 import { countRun } from '../rows/stored-approval.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { ServiceError, conflict } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { assetKeys, lists } from '../table/keys.ts';
+import { assetKeys, lists, cvmKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItemsOf } from '../table/table.ts';
 import {
   commitChange,
@@ -29,12 +28,18 @@ import {
   Transaction,
   StaleReadError,
   withFreshReads,
+  type Action,
+  readSettled,
 } from '../table/transaction.ts';
 import { addRun } from '../rows/change-run.ts';
-import { addClaim } from '../rows/claim.ts';
+import { addClaim, claimKey, parseClaim, type Claim } from '../rows/claim.ts';
 import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
-import { type JudgedTokens, cvmIsStill, judgeCvm, readCvmForRun, refusalsOf } from './dry-run.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
+import { plainName } from 'computation-management-formats/quoted-name';
+import { judgeTokens } from '../attestation/index.ts';
+import { openContentStore } from '../rows/content-store.ts';
+import { withGatewayLeases } from '../rows/gateway-lease.ts';
+import { parsePresence, whyNotReady, type StoredPresence, attestationOf, type CvmAttestation } from '../rows/cvm.ts';
 
 interface Started {
   runId: string;
@@ -217,4 +222,95 @@ async function transactionOf(table: Table, reference: RunReference, found: Found
 function timeOfStart(table: Table, now: string, { head }: ComputationToChange): string {
   const present = new Date(Date.parse(now) + deadlineOf(table).elapsed).toISOString();
   return present > head.last_at ? present : head.last_at; // defence
+}
+
+/** The properties of a CVM that decide whether a run can start on it. */
+interface CvmForRun extends CvmOfRun {
+  /** The last signs of life of the CVM, and whether its agent can take a run. Undefined if the CVM is not registered. */
+  presence: StoredPresence | undefined;
+  claim: Claim | undefined;
+  attestation: CvmAttestation;
+}
+
+/**
+ * Reads the state of a CVM for the start of a run, while no transaction is writing it, because the end of a run changes two items
+ * at once: it frees the CVM and notes that its agent must be restarted. One round trip, or two if a gateway holds the CVM.
+ */
+export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }, now: string): Promise<CvmForRun> {
+  const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
+  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)], now) : [];
+  return {
+    id: cvm.cvm_id,
+    certificate: presence?.certificate_fingerprint ?? undefined,
+    pem: presence?.certificate ?? undefined,
+    presence,
+    claim: parseClaim(claimItem),
+    attestation: attestationOf(registered, presence?.held_by !== undefined),
+  };
+}
+
+/** The attestation tokens of a CVM, judged by a policy. */
+export type JudgedTokens = Awaited<ReturnType<typeof judgeTokens>>;
+
+/**
+ * Judges the attestation tokens of a CVM by the attestation policy of a computation. Undefined if it has none. Two round trips with
+ * a policy.
+ */
+export async function judgeCvm(
+  table: Table,
+  { attestation_policy }: Pick<Inputs, 'attestation_policy'>,
+  { domain, cvm: { id: cvmId, attestation } }: { domain: string; cvm: CvmForRun },
+  now: string,
+): Promise<JudgedTokens | undefined> {
+  if (!attestation_policy) return undefined;
+  const stores = { table, store: openContentStore(() => deadlineOf(table)) };
+  return await judgeTokens(stores, { domain, cvmId }, attestation, attestation_policy, now);
+}
+
+/**
+ * Lists the reasons why a run cannot start on a CVM now, approvals and manifest aside. The first reason is the answer to a start.
+ */
+export function refusalsOf(inputs: Inputs, { id, presence, claim }: CvmForRun, judged: JudgedTokens | undefined, now: string) {
+  const { status, run } = inputs.computation;
+  const unattested = judged?.refusal;
+  const notReady = presence && whyNotReady(id, presence, now);
+  return [
+    ...(isActive(status)
+      ? [conflict('run_active', 'A run of this computation is active. Wait until it ends, or stop it.', run?.id)]
+      : []),
+    ...(claim ? [conflict('cvm_busy', `Another run holds the CVM ${id}. Wait until it ends, or stop it.`, claim.run_id)] : []),
+    ...(notReady === undefined ? [] : [conflict('cvm_not_ready', notReady)]),
+    ...(unattested ? [conflict('cvm_not_attested', unattested)] : []),
+    ...refusalsOfKeys(inputs),
+  ];
+}
+
+/** Lists the same of these reasons that are about no CVM: the keys of assets that no policy covers. */
+export function refusalsOfKeys(inputs: Inputs): ServiceError[] {
+  const withoutPolicy = (file: string) =>
+    `Nothing says which CVMs may get the key of ${plainName(file)}: its creator can set a release_policy, and the computation can have an attestation_policy.`;
+  return keysWithoutPolicy(inputs).map(({ file_name }) => conflict('no_release_policy', withoutPolicy(file_name)));
+}
+
+/**
+ * Returns the check for the transaction that starts a run that the CVM has the same certificate by then, or still none, and the
+ * same attestation of the same agent process if the run relies on it. The transaction fails with StaleReadError otherwise.
+ */
+export function cvmIsStill(
+  cvm: { domain: string; cvm_id: string },
+  { certificate, token_hash, process }: Record<'certificate' | 'token_hash' | 'process', string | undefined>,
+): Action {
+  const hasCertificate =
+    certificate === undefined
+      ? '(attribute_not_exists(certificate_fingerprint) OR attribute_type(certificate_fingerprint, :certificate))'
+      : 'certificate_fingerprint = :certificate';
+  const check = {
+    Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
+    ConditionExpression: `${hasCertificate}${token_hash === undefined ? '' : ' AND attestation.token_hash = :token AND attested_process = :process'}`,
+    ExpressionAttributeValues: {
+      ':certificate': certificate ?? 'NULL',
+      ...(token_hash === undefined ? {} : { ':token': token_hash, ':process': process }),
+    },
+  };
+  return { check, otherwise: StaleReadError };
 }

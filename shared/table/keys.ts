@@ -49,8 +49,7 @@ export interface Key extends AnyKey {
 
 /**
  * The key of a row that only one file may write. Functions that read accept it, functions that write do not. The writer of the
- * row converts it with `keyToWrite`, which lint allows only in change-computation.ts, change-run.ts, claim.ts and
- * change-asset.ts.
+ * row converts it with `keyToWrite`, which lint allows only in asset.ts, change-computation.ts, change-run.ts and claim.ts.
  */
 export interface RowKey extends AnyKey {
   readonly [writers]: 'one file';

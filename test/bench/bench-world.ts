@@ -9,7 +9,7 @@ import type { CvmInput } from '../../shared/rows/cvm.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/rows/claim.ts';
-import { offerRun } from '../../shared/lifecycle/waiting-steps.ts';
+import { offerRun } from '../../shared/lifecycle/run-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import {
   aComputation,

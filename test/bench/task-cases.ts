@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { recordToken, tokenKey } from '../../shared/rows/agent-tokens.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { readAsset } from '../../shared/rows/read-asset.ts';
+import { readAsset } from '../../shared/rows/asset.ts';
 import { indexRows } from '../../shared/find/index-names.ts';
 import { followTodo } from '../../shared/todo/follow-changes.ts';
 import { numberOf } from 'computation-management-formats/identifiers';

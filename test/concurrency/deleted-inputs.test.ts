@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { assetKey, findAsset } from '../../shared/rows/read-asset.ts';
+import { assetKey, findAsset } from '../../shared/rows/asset.ts';
 import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { readClaims } from '../../shared/rows/claim.ts';
 import { listCommands } from '../../shared/cvms/list-commands.ts';
-import { offerRun } from '../../shared/lifecycle/waiting-steps.ts';
-import { recordOutcome } from '../../shared/lifecycle/end-run.ts';
+import { offerRun, recordOutcome } from '../../shared/lifecycle/run-steps.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { type Table, getItem } from '../../shared/table/table.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/http/caller.ts';
 import { presignUpload } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { describeAsset, assetEtag } from '../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../shared/rows/read-asset.ts';
+import { readAsset } from '../../shared/rows/asset.ts';
 import { receiveUpload } from '../../shared/assets/uploads.ts';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import { computationEtag, etagsFor, readToDescribe } from '../../shared/computations/describe-computation.ts';

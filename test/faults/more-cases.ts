@@ -1,11 +1,9 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { localCredentials } from '../../local/machine/environment.ts';
-import { removeAsset } from '../../shared/rows/change-asset.ts';
+import { removeAsset, markForDeletion, readAsset } from '../../shared/rows/asset.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
 import { refuse } from '../../shared/approvals/approve.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
-import { readAsset } from '../../shared/rows/read-asset.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';

@@ -10,7 +10,7 @@ import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roo
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
-import { tokenVerifier } from '../../shared/attestation/verify-stored.ts';
+import { tokenVerifier } from '../../shared/attestation/verify-tokens.ts';
 import { attestingCvms } from '../support/attesting-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { newCertificate } from '../support/cvm-certificate.ts';

@@ -1,6 +1,5 @@
-import type { Event, NewEvent } from '../../shared/journal/event.ts';
+import { type Event, type NewEvent, readHead } from '../../shared/journal/journal.ts';
 import { appendEvents, type JournalOwner } from '../../shared/journal/append-events.ts';
-import { readHead } from '../../shared/journal/stored-journal.ts';
 import { type Table } from '../../shared/table/table.ts';
 import { transact, withFreshReads } from '../../shared/table/transaction.ts';
 

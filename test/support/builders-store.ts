@@ -30,7 +30,7 @@ import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { Inputs, ParticipantKey } from '../../shared/rows/manifest.ts';
 import { readManifest } from '../../shared/runs/read-manifest.ts';
 import { readClaim } from '../../shared/rows/claim.ts';
-import { recordOutcome } from '../../shared/lifecycle/end-run.ts';
+import { recordOutcome } from '../../shared/lifecycle/run-steps.ts';
 import type { Executions } from '../../shared/lifecycle/executions.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import type { Report } from '../../shared/cvms/report.ts';

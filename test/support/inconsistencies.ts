@@ -5,7 +5,7 @@ import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } fro
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/rows/run.ts';
-import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/journal/stored-journal.ts';
+import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/journal/journal.ts';
 import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
 import { cvmKeys, listKeys, listNames, lists } from '../../shared/table/keys.ts';
 import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counted-list/days.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { logTag } from 'computation-management-formats/log-entry';
+import { logTag } from 'computation-management-formats/digests';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import { vkeyOf } from 'computation-management-transparency-log';
 import type { Context } from '../../../packages/cms/context/context.ts';

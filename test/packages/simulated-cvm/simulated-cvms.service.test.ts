@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimsOfSimulatedCvms } from '../../../local/cvms/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
-import type { Event } from '../../../shared/journal/event.ts';
+import type { Event } from '../../../shared/journal/journal.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import type { Run } from '../../../shared/rows/run.ts';
 import { openTable } from '../../../shared/table/table.ts';

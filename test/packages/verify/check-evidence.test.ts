@@ -5,7 +5,7 @@ import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
 import { UnreadableError } from '../../../packages/verify/evidence-files.ts';
-import type { NewEvent } from '../../../shared/journal/event.ts';
+import type { NewEvent } from '../../../shared/journal/journal.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { coseOf, forgeSnp, jwtOf } from '../attestation/forge-snp.ts';

@@ -10,12 +10,11 @@ import {
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest, canonicalJson, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { type LogProofs } from 'computation-management-formats/log-entry';
+import type { LogProofs } from '../../../packages/verify/statement.ts';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import type { Event, NewEvent } from '../../../shared/journal/event.ts';
-import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/stored-journal.ts';
+import { type Event, type NewEvent, chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';

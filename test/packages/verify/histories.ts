@@ -1,4 +1,5 @@
-import { logEntry, logTag, type LogProofs } from 'computation-management-formats/log-entry';
+import type { LogProofs } from '../../../packages/verify/statement.ts';
+import { logEntry, logTag } from 'computation-management-formats/digests';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import {
   appendEntries,

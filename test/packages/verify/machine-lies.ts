@@ -3,7 +3,7 @@ import { mostKeptTokens } from '../../../shared/rows/attestation.ts';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import type { Event } from '../../../shared/journal/event.ts';
+import type { Event } from '../../../shared/journal/journal.ts';
 import { type Finding, exitCodeOf } from '../../../packages/verify/finding.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { shuffled } from '../../support/seeded-random.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalDigest, canonicalJson, hashOfEvent } from 'computation-management-formats/digests';
-import type { Event } from '../../../shared/journal/event.ts';
+import type { Event } from '../../../shared/journal/journal.ts';
 import { shuffled } from '../../support/seeded-random.ts';
 import { aToken, filesOf, type Genuine, genuineEvidence, newServiceKey, newSigner, type Start } from './genuine-evidence.ts';
 

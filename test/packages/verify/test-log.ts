@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { logEntry, logTag, type LogProofs } from 'computation-management-formats/log-entry';
+import type { LogProofs } from '../../../packages/verify/statement.ts';
+import { logEntry, logTag } from 'computation-management-formats/digests';
 import type { LoggedAct } from 'computation-management-formats/vocabulary';
 import { checkpointText, formatProof, leafHash, nodeHash, parseVkey, vkeyOf } from 'computation-management-transparency-log';
 

@@ -1,5 +1,4 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { LogProofs } from 'computation-management-formats/log-entry';
 import {
   addSignatures,
   checkpointIn,
@@ -14,7 +13,7 @@ import { findSecondEntries, followLog, LogAlarm, logOfEvidence, type SeenLog } f
 import { describe, expect, it } from 'vitest';
 import { checkLog } from '../../../packages/verify/check-log.ts';
 import type { WitnessPolicy } from '../../../packages/verify/known-logs.ts';
-import type { Statement } from '../../../packages/verify/statement.ts';
+import type { Statement, LogProofs } from '../../../packages/verify/statement.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { genuineEvidence } from './genuine-evidence.ts';

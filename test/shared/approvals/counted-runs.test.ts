@@ -9,7 +9,7 @@ import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { removeKey, uploadKey } from '../../../shared/keys/participant-keys.ts';
-import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { recordOutcome } from '../../../shared/lifecycle/run-steps.ts';
 import { assertNotRevoked, parseActs } from '../../../shared/rows/run-acts.ts';
 import { readComputation, fieldsOf } from '../../../shared/rows/computation.ts';
 import { isActive } from '../../../shared/rows/run.ts';

@@ -7,7 +7,7 @@ import { listApprovals } from '../../../shared/approvals/list-approvals.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
-import { readHead } from '../../../shared/journal/stored-journal.ts';
+import { readHead } from '../../../shared/journal/journal.ts';
 import { removeKey, uploadKey } from '../../../shared/keys/participant-keys.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { fieldsOf, type Party } from '../../../shared/rows/computation.ts';

@@ -6,9 +6,8 @@ import { getContent, putContent, uploadKey } from '../../../shared/rows/content-
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { putContentCheck } from '../../../shared/rows/content-check.ts';
-import { assetKey, readAsset } from '../../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
-import { storedAsset } from '../../../shared/rows/asset.ts';
+import { storedAsset, assetKey, readAsset } from '../../../shared/rows/asset.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';

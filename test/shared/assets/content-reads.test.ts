@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { readAsset } from '../../../shared/rows/asset.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';

@@ -5,7 +5,7 @@ import type { AssetReplacement } from '../../../shared/assets/asset-input.ts';
 import { dueContentChecks } from '../../../shared/rows/content-check.ts';
 import { getContent, putContent } from '../../../shared/rows/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { readAsset } from '../../../shared/rows/asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
 import { changeInputsLater } from '../../../shared/assets/change-linked-computations.ts';

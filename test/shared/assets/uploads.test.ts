@@ -2,7 +2,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { readAsset } from '../../../shared/rows/asset.ts';
 import { receiveUpload, renewUpload, reportDeletion } from '../../../shared/assets/uploads.ts';
 import { type ContentStore, getContent, putContent } from '../../../shared/rows/content-store.ts';
 import { collectContent } from '../../../shared/assets/collect-content.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KeptBytes } from '../../../shared/attestation/verify-stored.ts';
+import { KeptBytes } from '../../../shared/attestation/verify-tokens.ts';
 
 it('the certificates of tokens are kept in memory up to a number of bytes, however large those of one token are', () => {
   const kept = new KeptBytes(10);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
-import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { recordOutcome } from '../../../shared/lifecycle/run-steps.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import type { Report } from '../../../shared/cvms/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
+import { deliverStop, offerRun } from '../../../shared/lifecycle/run-steps.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands, watchCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';

@@ -1,7 +1,7 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it, vi } from 'vitest';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { awaitCvm } from '../../../shared/lifecycle/waiting-steps.ts';
+import { awaitCvm } from '../../../shared/lifecycle/run-steps.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import type { InvalidReport, Report } from '../../../shared/cvms/report.ts';

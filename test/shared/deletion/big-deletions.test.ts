@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { readAsset } from '../../../shared/rows/asset.ts';
 import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { markForDeletion, removeDeletionMark } from '../../../shared/assets/mark-for-deletion.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { markForDeletion, removeDeletionMark, readAsset } from '../../../shared/rows/asset.ts';
 import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';

@@ -8,7 +8,7 @@ import { closedAt, closeDomain, openDomain } from '../../../shared/rows/closed-d
 import { contentsOf, type DomainStorage, noCounts, removeDomain } from '../../../shared/domains/remove-domain.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { readClaimsOfDomain } from '../../../shared/rows/claim.ts';
-import { endRun } from '../../../shared/lifecycle/end-run.ts';
+import { endRun } from '../../../shared/lifecycle/run-steps.ts';
 import { readSweepState, writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
 import { waysToEnd } from '../../../shared/rows/ways-to-end.ts';
 import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '../../../shared/table/keys.ts';

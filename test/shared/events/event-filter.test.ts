@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matches, matchingNumbers, parseTimeBound } from '../../../shared/events/event-filter.ts';
 import { parseSegment, segmentItem } from '../../../shared/journal/segment.ts';
-import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/stored-journal.ts';
+import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/journal.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 
 describe('parseTimeBound', () => {

@@ -3,8 +3,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../../shared/events/event-filter.ts';
-import type { Event } from '../../../shared/journal/event.ts';
-import { readHead } from '../../../shared/journal/stored-journal.ts';
+import { type Event, readHead } from '../../../shared/journal/journal.ts';
 import {
   type Continuation,
   type EventsAfter,

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
-import { canonicalDigest } from 'computation-management-formats/digests';
-import { logEntry, logTag } from 'computation-management-formats/log-entry';
+import { canonicalDigest, logEntry, logTag } from 'computation-management-formats/digests';
 import { leafHash, openNote, parseCheckpoint, parseProof, verifyInclusion } from 'computation-management-transparency-log';
 import { checkEvidence } from 'computation-management-verify';
 import * as v from 'valibot';

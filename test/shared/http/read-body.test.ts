@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assetInput } from '../../../shared/assets/asset-input.ts';
 import { parseInput, readBody } from '../../../shared/http/parse.ts';
-import { paging, waitParameter } from '../../../shared/http/query-parameters.ts';
+import { paging, waitParameter } from '../../../shared/http/route.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 
 describe.each(['limit', 'offset'] as const)('the parameter %s', (name) => {

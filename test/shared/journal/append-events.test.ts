@@ -3,17 +3,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { appendEvents } from '../../../shared/journal/append-events.ts';
-import { eventSchema, isOwnEvent } from '../../../shared/journal/event.ts';
-import { readEvents } from '../../../shared/events/read-events.ts';
-import { parseSegment } from '../../../shared/journal/segment.ts';
 import {
+  eventSchema,
+  isOwnEvent,
   type JournalHead,
   markSegment,
   noMarks,
   parseEvent,
   parseHead,
   readHead,
-} from '../../../shared/journal/stored-journal.ts';
+} from '../../../shared/journal/journal.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { parseSegment } from '../../../shared/journal/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { transact, StaleReadError } from '../../../shared/table/transaction.ts';
 import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';

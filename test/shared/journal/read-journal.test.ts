@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { readHead } from '../../../shared/journal/stored-journal.ts';
+import { readHead } from '../../../shared/journal/journal.ts';
 import { JournalGapError, readSegments, withoutGaps } from '../../../shared/journal/read-journal.ts';
 import { parseSegment, type Segment } from '../../../shared/journal/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';

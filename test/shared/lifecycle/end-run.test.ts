@@ -1,8 +1,7 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import { removeAsset } from '../../../shared/rows/change-asset.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { removeAsset, readAsset } from '../../../shared/rows/asset.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import type { SealKey } from '../../../shared/rows/sealed-key.ts';
 import { type ComputationToChange, readToChange } from '../../../shared/rows/change-computation.ts';
@@ -12,12 +11,19 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { addRun, changeRun, removeRun } from '../../../shared/rows/change-run.ts';
 import { type Claim, readClaim } from '../../../shared/rows/claim.ts';
-import { completeStop, endRun, executionEnded, recordOutcome, failRun } from '../../../shared/lifecycle/end-run.ts';
+import {
+  completeStop,
+  endRun,
+  executionEnded,
+  recordOutcome,
+  failRun,
+  deliverStop,
+  offerRun,
+} from '../../../shared/lifecycle/run-steps.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
-import { deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
 import { waysToEnd, type WayToEnd, type EndedBy } from '../../../shared/rows/ways-to-end.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { ConditionFailedError, Transaction, StaleReadError } from '../../../shared/table/transaction.ts';

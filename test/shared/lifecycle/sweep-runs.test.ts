@@ -9,7 +9,7 @@ import { cvmKeys, keyToWrite, sweepKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { readClaims } from '../../../shared/rows/claim.ts';
-import { endRun } from '../../../shared/lifecycle/end-run.ts';
+import { endRun } from '../../../shared/lifecycle/run-steps.ts';
 import { executionStatus } from '../../../shared/lifecycle/executions.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeAsset } from '../../../shared/rows/change-asset.ts';
-import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
-import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
-import { awaitCvm, deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
+import { removeAsset, markForDeletion, readAsset } from '../../../shared/rows/asset.ts';
+import { recordOutcome, awaitCvm, deliverStop, offerRun } from '../../../shared/lifecycle/run-steps.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
-import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { recordOutcome } from '../../../shared/lifecycle/run-steps.ts';
 import { refuseKey, releaseKey } from '../../../shared/releases/release-key.ts';
 import { readRun } from '../../../shared/rows/run.ts';
 import { aDatasetOfBob, byAlice, keyAsset, startStores } from '../../support/builders-store.ts';

@@ -10,7 +10,7 @@ import { deleteComputation } from '../../../shared/computations/delete-computati
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { getContent, putContent } from '../../../shared/rows/content-store.ts';
-import { assetKey, findAsset } from '../../../shared/rows/read-asset.ts';
+import { assetKey, findAsset } from '../../../shared/rows/asset.ts';
 import { readRun, type RunReference } from '../../../shared/rows/run.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 import { handInResult } from '../../../shared/results/hand-in-result.ts';

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inlineLimitInBytes, type StoredAsset } from '../../../shared/rows/asset.ts';
-import { addAsset, changeAsset, removeAsset } from '../../../shared/rows/change-asset.ts';
+import {
+  inlineLimitInBytes,
+  type StoredAsset,
+  addAsset,
+  changeAsset,
+  removeAsset,
+  readAsset,
+} from '../../../shared/rows/asset.ts';
 import { deleteContent } from '../../../shared/rows/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset, listAssets } from '../../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../../shared/rows/read-asset.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';

@@ -10,7 +10,7 @@ import {
   whyNotReady,
   type StoredPresence,
   recordPresence,
-} from '../../../shared/rows/presence.ts';
+} from '../../../shared/rows/cvm.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { readCvm } from '../../../shared/cvms/read-cvms.ts';
 

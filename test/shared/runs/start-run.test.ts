@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
-import { readAssetToChange } from '../../../shared/rows/read-asset.ts';
+import { markForDeletion, readAssetToChange } from '../../../shared/rows/asset.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { fieldsOf, readComputation } from '../../../shared/rows/computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
-import { offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
+import { offerRun } from '../../../shared/lifecycle/run-steps.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
 import type { AnswerKeeper } from '../../../shared/table/transaction.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { assetKey, readAsset } from '../../../shared/rows/read-asset.ts';
+import { assetKey, readAsset } from '../../../shared/rows/asset.ts';
 import { changeInputs, readToChange } from '../../../shared/rows/change-computation.ts';
-import { readHead } from '../../../shared/journal/stored-journal.ts';
+import { readHead } from '../../../shared/journal/journal.ts';
 import { readManifest } from '../../../shared/runs/read-manifest.ts';
 import { claimKey, readClaim } from '../../../shared/rows/claim.ts';
 import { journalKeys, keyToWrite, runKeys, schemaKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
