@@ -1,5 +1,5 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
-import { decisions, longestNote } from 'computation-management-formats/result-review';
+import { decisions, longestNote } from 'computation-management-formats/consent';
 import * as v from 'valibot';
 import { longestRefusal, shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';

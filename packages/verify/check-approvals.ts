@@ -1,5 +1,5 @@
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/consent';
 import { toBase64, toHex } from 'computation-management-formats/bytes';
 import { canonicalJson } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';

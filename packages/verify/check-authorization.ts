@@ -7,7 +7,7 @@ import {
   type Verdict,
   verifyToken,
 } from 'computation-management-attestation';
-import { limitsOf } from 'computation-management-formats/approval-text';
+import { limitsOf } from 'computation-management-formats/consent';
 import { toHex } from 'computation-management-formats/bytes';
 import { canonicalDigest, canonicalJson, hashOfBytes } from 'computation-management-formats/digests';
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';

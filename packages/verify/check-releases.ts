@@ -1,4 +1,4 @@
-import { limitsOf } from 'computation-management-formats/approval-text';
+import { limitsOf } from 'computation-management-formats/consent';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { countsAt, decides, neededUsers } from './check-approvals.ts';
 import { fails, type Finding, holds, party, quoted } from './finding.ts';

@@ -1,6 +1,6 @@
 import { canonicalJson } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
-import { decisionText, outcomeOf } from 'computation-management-formats/result-review';
+import { decisionText, outcomeOf } from 'computation-management-formats/consent';
 import * as v from 'valibot';
 import { checkSharer, checkSignature, whoseKeys } from './check-approvals.ts';
 import { checkOwnEvents } from './check-events.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { coveredReview, decisions } from 'computation-management-formats/result-review';
+import { coveredReview, decisions } from 'computation-management-formats/consent';
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
 import { approvalLevels, finalStatuses, logAccesses, reasonCodes, loggedActs } from 'computation-management-formats/vocabulary';
 import { quoted } from './finding.ts';

@@ -1,8 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { type ApprovalChange, changesBetween, type Covered, mostChanges } from 'computation-management-formats/covered-changes';
-import { imitated, lookAlikeOf } from 'computation-management-formats/look-alikes';
-import { plainName as quoted, quotedName, userText } from 'computation-management-formats/quoted-name';
+import { plainName as quoted, quotedName, userText, imitated, lookAlikeOf } from 'computation-management-formats/quoted-name';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { componentText } from './lines.ts';
 import { fingerprintOf } from './manifest.ts';

@@ -1,7 +1,6 @@
 import type { Schemas } from 'computation-management-client';
-import type { Limits } from 'computation-management-formats/approval-text';
-import { imitated } from 'computation-management-formats/look-alikes';
-import { plainName, userText } from 'computation-management-formats/quoted-name';
+import type { Limits } from 'computation-management-formats/consent';
+import { plainName, userText, imitated } from 'computation-management-formats/quoted-name';
 import type { ChangeCard } from './changes.ts';
 import { type Coverage, nobody } from './coverage.ts';
 

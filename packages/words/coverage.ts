@@ -1,9 +1,13 @@
 import { type Client, type KeyOwners, readKeyOwners, type Schemas, wholeAnswer } from 'computation-management-client';
-import { type Configuration, configurationOfComputation, type Limits } from 'computation-management-formats/approval-text';
+import {
+  type Configuration,
+  configurationOfComputation,
+  type Limits,
+  type CoveredReview,
+} from 'computation-management-formats/consent';
 import { canonicalDigest, hashOfBytes } from 'computation-management-formats/digests';
 import { nearHostIn } from 'computation-management-formats/public-address';
 import { quotedName, userText } from 'computation-management-formats/quoted-name';
-import type { CoveredReview } from 'computation-management-formats/result-review';
 import { hasKeyHere, keyCaution } from './file-keys.ts';
 import { policyCautions, policyLines } from './lines.ts';
 import { type DescribedManifest, describeManifest } from './manifest.ts';

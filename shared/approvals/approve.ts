@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/consent';
 import { timeOf } from 'computation-management-formats/timestamps';
 import type { Permitted, Relations } from '../http/caller.ts';
 import { administrativeEvent } from '../journal/journal.ts';

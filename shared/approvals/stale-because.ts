@@ -1,4 +1,4 @@
-import type { Configuration } from 'computation-management-formats/approval-text';
+import type { Configuration } from 'computation-management-formats/consent';
 import { longestValue } from 'computation-management-formats/covered-changes';
 import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';

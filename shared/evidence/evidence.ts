@@ -1,7 +1,7 @@
 import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { loggedActs } from 'computation-management-formats/vocabulary';
-import { coveredReview } from 'computation-management-formats/result-review';
+import { coveredReview } from 'computation-management-formats/consent';
 import { arrayOf, described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';

@@ -1,4 +1,4 @@
-import { configurationOf } from 'computation-management-formats/approval-text';
+import { configurationOf } from 'computation-management-formats/consent';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import * as v from 'valibot';
 import { readOneCollateral } from '../attestation/index.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { described, namedObject, shownText } from 'computation-management-formats/fields';
-import { seenName } from 'computation-management-formats/look-alikes';
+import { seenName } from 'computation-management-formats/quoted-name';
 import { timestamp } from 'computation-management-formats/timestamps';
 import {
   type AdministrativeEvent,

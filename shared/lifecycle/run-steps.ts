@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { cancelDeletions } from '../rows/asset.ts';
-import { assetsOfRun, removeKeysOfAssets, removeServerKey, removeKeyedRun } from '../rows/run-snapshot.ts';
+import { assetsOfRun, removeKeysOfAssets, removeServerKey } from '../rows/run-snapshot.ts';
 import { runKeys, cvmKeys, type Key } from '../table/keys.ts';
 import { type Table, getItems, type Item, getItem } from '../table/table.ts';
 import { Transaction, writeFresh, StaleReadError, withFreshReads } from '../table/transaction.ts';
@@ -12,7 +12,7 @@ import { type Ending, endingOf, waysToEnd, type WayToEnd, type EndedBy } from '.
 import { findRun, runKey, isActive, type Run, type RunReference, runReference } from '../rows/run.ts';
 import { system } from 'computation-management-formats/vocabulary';
 import { keysToChange, parseToChange } from '../rows/change-computation.ts';
-import { parseRefusals } from '../rows/asset-key.ts';
+import { parseRefusals, removeKeyedRun } from '../rows/asset-key.ts';
 import { giveBackRun } from '../rows/stored-approval.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { hasAttributes, setAttributesIf } from '../table/writes.ts';

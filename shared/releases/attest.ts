@@ -13,7 +13,7 @@ import { sign } from '../evidence/index.ts';
 import { tokenKey } from '../rows/agent-tokens.ts';
 import type { ContentStore } from '../rows/content-store.ts';
 import { hashOfBody, keepSession } from '../rows/key-session.ts';
-import { type KeyedRun, readKeyedRuns } from '../rows/run-snapshot.ts';
+import { type KeyedRun, readKeyedRuns } from '../rows/asset-key.ts';
 import { readServiceSecret } from '../rows/service-secret.ts';
 import type { Kms } from '../runtime/clients.ts';
 import type { Table } from '../table/table.ts';

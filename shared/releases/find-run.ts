@@ -6,7 +6,7 @@ import {
   tokensOfRun,
   type TokenOfProcess,
 } from '../rows/agent-tokens.ts';
-import type { KeyedRun } from '../rows/run-snapshot.ts';
+import type { KeyedRun } from '../rows/asset-key.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { type Table, getItemsOf } from '../table/table.ts';
 

@@ -1,5 +1,5 @@
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { decisionText } from 'computation-management-formats/result-review';
+import { decisionText } from 'computation-management-formats/consent';
 import { system } from 'computation-management-formats/vocabulary';
 import { type StoredAsset, changeAsset, assetKey, findAsset } from '../rows/asset.ts';
 import { changeResult } from '../rows/change-run.ts';

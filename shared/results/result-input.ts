@@ -1,4 +1,4 @@
-import { decisions, reviewNote } from 'computation-management-formats/result-review';
+import { decisions, reviewNote } from 'computation-management-formats/consent';
 import { described, fileName, namedInput, orNull } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { signatureText } from '../rows/stored-approval.ts';

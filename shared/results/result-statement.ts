@@ -1,4 +1,4 @@
-import { coveredReview, mostReviewers } from 'computation-management-formats/result-review';
+import { coveredReview, mostReviewers } from 'computation-management-formats/consent';
 import { namedObject, described, shownText } from 'computation-management-formats/fields';
 import { domainId, idOfAsset, idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';

@@ -1,4 +1,4 @@
-import type { CoveredReview } from 'computation-management-formats/result-review';
+import type { CoveredReview } from 'computation-management-formats/consent';
 import type { Permitted, Relations } from '../http/caller.ts';
 import { type ComputationToChange, keysToChange, parseToChange } from '../rows/change-computation.ts';
 import type { ResultOfRun } from '../rows/result.ts';

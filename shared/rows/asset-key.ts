@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import { described, orNull, shownText } from 'computation-management-formats/fields';
-import { assetKeys, runKeys } from '../table/keys.ts';
+import { assetKeys, runKeys, releaseKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import type { Item } from '../table/table.ts';
-import { type Action, StaleReadError } from '../table/transaction.ts';
+import { type Item, type Table, queryPrefix } from '../table/table.ts';
+import { type Action, StaleReadError, type Transaction } from '../table/transaction.ts';
 import { setAttributes, hasAttributes, isAbsent } from '../table/writes.ts';
-import type { OfRun } from './run.ts';
+import { type OfRun, runReference, type RunReference } from './run.ts';
 import { sealedKeyAttributes, type StoredKey, storedKeyOf } from './sealed-key.ts';
 
 /** The most releases of a key to the CVM of one run. */
@@ -122,4 +122,29 @@ export function putRefusals({ computation_id, run_id }: OfRun, before: KeyRefusa
     put: { Item: { ...runKeys.refusals(computation_id, run_id), ...after }, ...condition },
     otherwise: StaleReadError,
   };
+}
+
+const keyedRun = v.object({
+  ...runReference.entries,
+  /** True if a party holds one of the run's keys. */
+  asks_parties: v.boolean(),
+});
+/** A run that is active and has an asset with a key. */
+export type KeyedRun = v.InferOutput<typeof keyedRun>;
+
+/** Adds to the transaction that starts a run with keys that it has some. */
+export function addKeyedRun(transaction: Transaction, reference: RunReference, keys: readonly KeyOfRun[]): void {
+  const asks_parties = keys.some(({ held }) => held === 'party');
+  transaction.add({ put: { Item: { ...releaseKeys.run(reference.domain, reference.run_id), ...reference, asks_parties } } });
+}
+
+/** Adds to the transaction that ends a run that its keys are released no more. */
+export function removeKeyedRun(transaction: Transaction, { domain, run_id }: RunReference): void {
+  transaction.add({ delete: { Key: releaseKeys.run(domain, run_id) } });
+}
+
+/** Reads the active runs of a domain that have keys. One read. */
+export async function readKeyedRuns(table: Table, domain: string): Promise<KeyedRun[]> {
+  const items = await queryPrefix(table, releaseKeys.partition(domain), releaseKeys.prefixes.run);
+  return items.map((item) => parseStored(keyedRun, item, 'run with keys'));
 }

@@ -1,5 +1,5 @@
 import { attestationPolicy, attestationPolicyInput } from 'computation-management-formats/attestation';
-import { type ResultReview, resultReview, resultReviewInput } from 'computation-management-formats/result-review';
+import { type ResultReview, resultReview, resultReviewInput } from 'computation-management-formats/consent';
 import {
   arrayOf,
   computationName,

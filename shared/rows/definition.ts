@@ -1,6 +1,6 @@
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import { canonicalJson } from 'computation-management-formats/digests';
-import { type ResultReview, resultReview } from 'computation-management-formats/result-review';
+import { type ResultReview, resultReview } from 'computation-management-formats/consent';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { computationKeys } from '../table/keys.ts';

@@ -1,6 +1,5 @@
-import { type CoveredReview, coveredReviewOf } from 'computation-management-formats/result-review';
+import { type CoveredReview, coveredReviewOf, type Configuration, configurationOf } from 'computation-management-formats/consent';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { arrayOf, described, namedObject, shownDescription, shownText } from 'computation-management-formats/fields';
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';

@@ -1,9 +1,15 @@
-import { decisions, longestNote, type ResultReview, outcomeOf, resultStates } from 'computation-management-formats/result-review';
+import {
+  decisions,
+  longestNote,
+  type ResultReview,
+  outcomeOf,
+  resultStates,
+  mostReviewers,
+} from 'computation-management-formats/consent';
 import { arrayOf, described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { idOfAsset } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { mostReviewers } from 'computation-management-formats/result-review';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 

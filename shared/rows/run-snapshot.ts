@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { coveredReview } from 'computation-management-formats/result-review';
+import { coveredReview } from 'computation-management-formats/consent';
 import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
@@ -8,8 +8,8 @@ import { itemOfRun, type KeyOfRun, shownKey } from './asset-key.ts';
 import { agentConfigEntries, type StoredAgentConfig, withoutServerKey } from './agent-config.ts';
 import { sealedKeyAttributes, storedKeyOf } from './sealed-key.ts';
 import { assetsPerComputation } from './computation.ts';
-import { type OfRun, runReference, type RunReference } from './run.ts';
-import { runKeys, type Key, releaseKeys } from '../table/keys.ts';
+import type { OfRun } from './run.ts';
+import { runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
@@ -171,30 +171,4 @@ export async function readCreators(table: Table, { computation_id, run_id }: OfR
 export async function usesAsset(table: Table, { computation_id, run_id }: OfRun, assetId: string): Promise<boolean> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item === undefined || assetsOfRun(item).includes(assetId);
-}
-
-const keyedRun = v.object({
-  ...runReference.entries,
-  /** True if a party holds one of the run's keys. */
-  asks_parties: v.boolean(),
-});
-/** A run that is active and has an asset with a key. */
-export type KeyedRun = v.InferOutput<typeof keyedRun>;
-
-/** Adds to the transaction that starts a run that it has keys. Adds nothing for a run without. */
-export function addKeyedRun(transaction: Transaction, reference: RunReference, keys: readonly KeyOfRun[]): void {
-  if (keys.length === 0) return;
-  const asks_parties = keys.some(({ held }) => held === 'party');
-  transaction.add({ put: { Item: { ...releaseKeys.run(reference.domain, reference.run_id), ...reference, asks_parties } } });
-}
-
-/** Adds to the transaction that ends a run that its keys are released no more. */
-export function removeKeyedRun(transaction: Transaction, { domain, run_id }: RunReference): void {
-  transaction.add({ delete: { Key: releaseKeys.run(domain, run_id) } });
-}
-
-/** Reads the active runs of a domain that have keys. One read. */
-export async function readKeyedRuns(table: Table, domain: string): Promise<KeyedRun[]> {
-  const items = await queryPrefix(table, releaseKeys.partition(domain), releaseKeys.prefixes.run);
-  return items.map((item) => parseStored(keyedRun, item, 'run with keys'));
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { configurationOf } from 'computation-management-formats/approval-text';
+import { configurationOf } from 'computation-management-formats/consent';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { processOfRunItem } from '../rows/agent-tokens.ts';
@@ -14,8 +14,8 @@ import { readHead } from '../journal/journal.ts';
 import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs, readInputs } from '../rows/manifest.ts';
 import { noResult } from '../rows/result.ts';
-import { type KeyOfRun, parseSecret } from '../rows/asset-key.ts';
-import { addSnapshot, type RunSnapshot, addKeyedRun } from '../rows/run-snapshot.ts';
+import { type KeyOfRun, parseSecret, addKeyedRun } from '../rows/asset-key.ts';
+import { addSnapshot, type RunSnapshot } from '../rows/run-snapshot.ts';
 import { countRun } from '../rows/stored-approval.ts';
 import { ServiceError, conflict } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
@@ -193,7 +193,7 @@ async function transactionOf(table: Table, reference: RunReference, found: Found
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot, keys);
-  addKeyedRun(transaction, reference, keys);
+  if (keys.length > 0) addKeyedRun(transaction, reference, keys);
   countRun(transaction, reference, { approvals: inputs.approvals, used: inputs.used_runs, counting: snapshot.approvals });
   const token_hash = policy ? cvm.attestation.shown?.token_hash : undefined;
   const { process } = cvm.attestation;

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { decisionText } from 'computation-management-formats/result-review';
+import { decisionText } from 'computation-management-formats/consent';
 import type { BodyOf } from '../support/client.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeAllAs, itAs, newCvm, publicKey, useSession } from '../support/session.ts';

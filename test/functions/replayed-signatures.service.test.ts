@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { approvalText, type Limits } from 'computation-management-formats/approval-text';
+import { approvalText, type Limits } from 'computation-management-formats/consent';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';

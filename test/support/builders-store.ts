@@ -1,7 +1,7 @@
 import { toBase64 } from 'computation-management-formats/bytes';
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { numberedId } from 'computation-management-formats/identifiers';
-import type { ResultReview } from 'computation-management-formats/result-review';
+import type { ResultReview } from 'computation-management-formats/consent';
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Endpoints } from '../../local/machine/environment.ts';
 import { startS3 } from '../../local/s3/s3.ts';

@@ -5,7 +5,7 @@ import { ok as ensure } from 'node:assert';
 import { type KeyObject, sign } from 'node:crypto';
 import { type Client, pause, type Schemas, sizeText } from 'computation-management-client';
 import { downloadAsset, uploadResult } from 'computation-management-client/node';
-import { decisionText } from 'computation-management-formats/result-review';
+import { decisionText } from 'computation-management-formats/consent';
 import { checkEvidence, exitCodeOf, formatFindings, sumOf } from 'computation-management-verify';
 import type { Cast } from './prepare.ts';
 import { step } from './runs.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { type Check, checkPolicy, pcrOfManifest, pcrWithManifest, type Verdict } from 'computation-management-attestation';
 import type { Schemas } from 'computation-management-client';
-import { type Configuration, configurationOfComputation } from 'computation-management-formats/approval-text';
+import { type Configuration, configurationOfComputation } from 'computation-management-formats/consent';
 import { isAgentUrl } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';

@@ -6,7 +6,7 @@ import { attestationPolicyInput } from 'computation-management-formats/attestati
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { fetched, misfits, sourceTypeOf } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
-import { resultReviewInput } from 'computation-management-formats/result-review';
+import { resultReviewInput } from 'computation-management-formats/consent';
 import {
   approvalLevels,
   assetTypes,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { causeOf, type Schemas, wholeAnswer } from 'computation-management-client';
-import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
+import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/consent';
 import { printable } from 'computation-management-formats/printable';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { fingerprintOfSpki } from 'computation-management-formats/ssh-wire';

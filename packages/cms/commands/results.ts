@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { causeOf, isLoopback, pause, type Schemas, sizeText, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { quotedName, userText } from 'computation-management-formats/quoted-name';
-import { decisionText, decisions, longestNote } from 'computation-management-formats/result-review';
+import { decisionText, decisions, longestNote } from 'computation-management-formats/consent';
 import { checkEvidence, logOfEvidence } from 'computation-management-verify';
 import { shellWord, usersText } from 'computation-management-words';
 import { fetchResult } from '../agent/agent-calls.ts';

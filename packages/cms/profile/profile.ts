@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pause } from 'computation-management-client';
-import type { Configuration } from 'computation-management-formats/approval-text';
+import type { Configuration } from 'computation-management-formats/consent';
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
 import { shellWord } from 'computation-management-words';

@@ -1,5 +1,5 @@
 import { newKey } from 'computation-management-client';
-import type { Approved } from 'computation-management-formats/approval-text';
+import type { Approved } from 'computation-management-formats/consent';
 import { shellWord } from 'computation-management-words';
 import type { Party } from '../loading/overview.ts';
 

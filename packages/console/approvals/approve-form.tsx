@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Container, ExpandableSection, type InputProps } from '@cloudscape-design/components';
 import { type Client, ServiceProblem } from 'computation-management-client';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/consent';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { limitsOf } from 'computation-management-formats/approval-text';
+import { limitsOf } from 'computation-management-formats/consent';
 import { useState } from 'react';
 import { momentText, Names, namesIn, serviceNow, Time } from '../show/index.ts';
 import { expiryAfter, runsIn, runsText } from './approval.ts';

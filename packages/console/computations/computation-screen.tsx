@@ -17,7 +17,7 @@ import { UploadKey } from '../keys/key-dialogs.tsx';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { describeConfiguration, describeMissing } from 'computation-management-words';
 import { CvmInput } from '../cvms/cvm-input.tsx';
-import { configurationOfComputation } from 'computation-management-formats/approval-text';
+import { configurationOfComputation } from 'computation-management-formats/consent';
 import { Bullets, factItems, Hash, Moment, Names, User } from '../show/index.ts';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */

@@ -1,5 +1,4 @@
-import { lookAlikeOf } from 'computation-management-formats/look-alikes';
-import { quotedName } from 'computation-management-formats/quoted-name';
+import { quotedName, lookAlikeOf } from 'computation-management-formats/quoted-name';
 
 /** The users who were seen in a domain, as owners and creators. */
 export interface Seen {

@@ -1,7 +1,7 @@
 import { Alert, Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { fromBase64 } from 'computation-management-formats/bytes';
-import { type CoveredReview, type Decision, decisionText } from 'computation-management-formats/result-review';
+import { type CoveredReview, type Decision, decisionText } from 'computation-management-formats/consent';
 import { usersText } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/index.ts';

@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import type { CoveredReview } from 'computation-management-formats/result-review';
+import type { CoveredReview } from 'computation-management-formats/consent';
 import { fingerprintOf, usersText } from 'computation-management-words';
 import { momentText } from '../show/texts.ts';
 

@@ -1,6 +1,6 @@
 import { toHex } from 'computation-management-formats/bytes';
 import { changeCards } from 'computation-management-words';
-import { configurationOf } from 'computation-management-formats/approval-text';
+import { configurationOf } from 'computation-management-formats/consent';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName } from 'computation-management-formats/quoted-name';

@@ -1,6 +1,6 @@
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { createClient, type ProblemFields, type Schemas, ServiceProblem, sizeText } from 'computation-management-client';
-import { configurationOf } from 'computation-management-formats/approval-text';
+import { configurationOf } from 'computation-management-formats/consent';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agoText, describeCoverage } from 'computation-management-words';
 import { named, thenUse } from '../../../packages/cms/context/computation-reference.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationOf } from 'computation-management-formats/approval-text';
+import { configurationOf } from 'computation-management-formats/consent';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { approvalText } from 'computation-management-formats/approval-text';
+import { approvalText } from 'computation-management-formats/consent';
 import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Verdict } from 'computation-management-attestation';
-import { approvalText, type Configuration } from 'computation-management-formats/approval-text';
+import { approvalText, type Configuration } from 'computation-management-formats/consent';
 import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type { AskedKey, OwnApproval, OwnKnowledge } from 'computation-management-verify';

@@ -1,5 +1,5 @@
 import { constants, createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { approvalText, type Configuration } from 'computation-management-formats/approval-text';
+import { approvalText, type Configuration } from 'computation-management-formats/consent';
 import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import { decisionText } from 'computation-management-formats/result-review';
+import { decisionText } from 'computation-management-formats/consent';
 import { describe, expect, it } from 'vitest';
 import type { ResultStatement } from '../../../packages/verify/statement.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';

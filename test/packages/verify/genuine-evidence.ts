@@ -6,7 +6,7 @@ import {
   configurationOf,
   type JournalHead,
   limitsOf,
-} from 'computation-management-formats/approval-text';
+} from 'computation-management-formats/consent';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest, canonicalJson, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';

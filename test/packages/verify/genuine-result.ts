@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { decisionText, outcomeOf } from 'computation-management-formats/result-review';
+import { decisionText, outcomeOf } from 'computation-management-formats/consent';
 import { type Event, chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/journal.ts';
 import type { ResultStatement } from '../../../packages/verify/statement.ts';
 import { anEvent } from '../../support/append-to-journal.ts';

@@ -1,4 +1,4 @@
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/consent';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';

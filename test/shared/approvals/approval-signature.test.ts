@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, limitsOf } from 'computation-management-formats/consent';
 import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
 

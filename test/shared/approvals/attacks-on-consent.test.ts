@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import type { ResultReview } from 'computation-management-formats/result-review';
+import type { ResultReview } from 'computation-management-formats/consent';
 import { type ChangeCard, changeCards } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
 import { listApprovals } from '../../../shared/approvals/list-approvals.ts';

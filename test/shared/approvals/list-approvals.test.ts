@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import type { ResultReview } from 'computation-management-formats/result-review';
+import type { ResultReview } from 'computation-management-formats/consent';
 import { describe, expect, it } from 'vitest';
 import { withdrawApproval, refuse } from '../../../shared/approvals/approve.ts';
 import { listApprovals } from '../../../shared/approvals/list-approvals.ts';

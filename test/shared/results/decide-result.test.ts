@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import { decisionText } from 'computation-management-formats/result-review';
+import { decisionText } from 'computation-management-formats/consent';
 import { expect, it } from 'vitest';
 import { readRun } from '../../../shared/rows/run.ts';
 import { decideResult } from '../../../shared/results/decide-result.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Decision, outcomeOf } from 'computation-management-formats/result-review';
+import { type Decision, outcomeOf } from 'computation-management-formats/consent';
 import { describe, expect, it } from 'vitest';
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
