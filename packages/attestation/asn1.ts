@@ -17,7 +17,11 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** Reads a sequence of DER elements that fills the given bytes completely. @throws Refusal if the bytes are not DER */
+/**
+ * Reads a sequence of DER elements that fills the given bytes completely. What this package does not use is not looked into, such as names beside the
+ * common name: it is signed, and compared byte for byte where it matters.
+ * @throws Refusal if the bytes are not DER
+ */
 export function elements(bytes: Bytes): Element[] {
   const found = derElements(bytes, Infinity);
   const length = found.reduce((sum, each) => sum + each.bytes.length, 0);
@@ -89,12 +93,15 @@ export function bitString({ content }: Element): Bytes {
 
 /**
  * Reads a DER element of type UTCTime or GeneralizedTime, in the form of RFC 5280.
- * @throws Refusal if the element is of another kind
+ * @throws Refusal if the element is of another kind, or the time does not exist, such as one on February 30
  */
 export function time({ tag, content }: Element): Date {
   const text = new TextDecoder('latin1').decode(content);
-  demand(tag === (text.length === 13 ? tags.utcTime : tags.time) && /^(\d{12}|\d{14})Z$/.test(text), 'its DER has no time');
   const century = Number(text.slice(0, 2)) < 50 ? '20' : '19';
-  const [year, month, day, hour, minute, second] = (tag === tags.utcTime ? century + text : text).match(/^\d{4}|\d\d/g) ?? [];
-  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const digits = tag === tags.utcTime ? century + text : text;
+  const iso = digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
+  const date = new Date(iso);
+  const exists = iso !== digits && date.toJSON() === iso;
+  demand((tag === tags.utcTime || tag === tags.time) && exists, 'its DER has no time');
+  return date;
 }

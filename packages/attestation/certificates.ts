@@ -160,7 +160,10 @@ async function checkSignature(signed: Signed, issuer: Certificate, what: string)
   demand(holds, `${what} is not signed by ${quote(issuer.commonName)}`);
 }
 
-/** Verifies an RSA-PSS signature as AMD makes it: with SHA-384 and a salt of 48 bytes. */
+/**
+ * Verifies an RSA-PSS signature as AMD makes it: with SHA-384 and a salt of 48 bytes. The parameters that a certificate names for its signature are
+ * not read: they are signed too, and a signature that was made with others does not verify by these.
+ */
 async function verifyRsaPss(spki: Bytes, signature: Bytes, content: Bytes): Promise<boolean> {
   const key = await crypto.subtle.importKey('spki', spki, { name: 'RSA-PSS', hash: 'SHA-384' }, false, ['verify']);
   return crypto.subtle.verify({ name: 'RSA-PSS', saltLength: 48 }, key, signature, content);
@@ -187,7 +190,8 @@ export function checkValidity(certificates: readonly Certificate[], now: Date): 
 }
 
 /**
- * Checks that a revocation list is signed by the issuer and up to date, and that it lists none of the certificates.
+ * Checks that a revocation list is signed by the issuer and up to date, and that it lists none of the certificates. Serial numbers are compared by
+ * their bytes, because one authority writes both.
  * @throws Refusal with what does not hold
  */
 export async function checkRevocation(

@@ -26,7 +26,8 @@ const slot = 72;
 const numberSize = 48;
 
 /**
- * Reads the fields of an attestation report of SNP, versions 2 to 5.
+ * Reads the fields of an attestation report of SNP, versions 2 to 5. Reserved bytes must be zero in each version, more strictly than go-sev-guest
+ * asks: a later firmware could mean something by them that nobody judged.
  * @throws Refusal if the report is malformed
  */
 export function parseSnpReport(bytes: Bytes) {
@@ -83,7 +84,10 @@ export function parseSnpReport(bytes: Bytes) {
   };
 }
 
-/** Returns the name of an AMD processor with a family and model, such as `Milan`. */
+/**
+ * Returns the name of an AMD processor with a family and model, such as `Milan`. Bergamo and Siena (models A0h to AFh) are Genoa, and model 0
+ * is Milan, though go-sev-guest knows neither: AMD certifies them below the roots of Genoa and Milan, and another root fails `product`.
+ */
 function productOf(family: number, model: number): string {
   if (family === 0x19 && model < 0x10) return 'Milan';
   if (family === 0x19 && ((model >= 0x10 && model < 0x20) || (model >= 0xa0 && model < 0xb0))) return 'Genoa';

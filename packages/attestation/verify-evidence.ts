@@ -67,6 +67,9 @@ async function hashed<Tcb>(bytes: Bytes, judge: (bytes: Bytes) => Promise<Unhash
 
 type Verifier = (evidence: Bytes, options: VerifyOptions, roots: TestRoots) => Promise<Unhashed<SnpTcb | TdxTcb>>;
 
+/** Verifies a TDX quote, by a module that is loaded when the first quote comes. */
+const verifyTdx = async (...given: Parameters<Verifier>) => (await import('./verify-tdx.ts')).verifyTdx(...given);
+
 /**
  * The functions that verify the evidence in a token, by the platform that the token claims. Those of a vTPM are loaded when the first such
  * token comes.
@@ -91,12 +94,6 @@ async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots:
   ]);
   if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   return verifySnp(message.report, message.certificates, options, roots);
-}
-
-/** Verifies a TDX quote, by a module that is loaded when the first quote comes. */
-async function verifyTdx(bytes: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<TdxTcb>> {
-  const module = await import('./verify-tdx.ts');
-  return module.verifyTdx(bytes, options, roots);
 }
 
 /** Returns the name of a platform that a token claims, in lower case, such as `snp-vtpm`, `azure` or `nocc`. */

@@ -205,7 +205,8 @@ function isFor(report: SnpReport, leaf: Certificate): boolean {
 }
 
 /**
- * Checks that all certificates of a chain and the report are of the same product, which the name of the root says.
+ * Checks that all certificates of a chain and the report are of the same product, which the name of the root says. Which stepping the certificate
+ * names does not matter, nor what its subject has beside the common name: AMD signed both, and chip and versions decide.
  * @throws Refusal if they differ, or the product is not supported
  */
 function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [Certificate, Certificate, Certificate]): string {
@@ -228,7 +229,8 @@ function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [C
 
 /**
  * Checks that the certificate of a VCEK is for the chip of a report. AMD writes hwID as plain bytes, and announced a DER octet string: both are
- * read.
+ * read, as in go-sev-guest and Trustee, so that machines are not refused on the day on which AMD changes it. A certificate that names a provider beside the chip is for that chip all the same. A report without its chip is refused, as nothing else
+ * says whose certificate it needs.
  * @throws Refusal if the certificate is for another chip, or the report hides its chip
  */
 function checkChip(report: SnpReport, leaf: Certificate): string {
@@ -262,7 +264,8 @@ function certifiedTcb(report: SnpReport, leaf: Certificate): Bytes {
 
 /**
  * Checks that the security versions in an SNP report are ordered: the reported ones at most the committed ones (which the machine
- * cannot go back behind), and these at most the running ones.
+ * cannot go back behind), and these at most the running ones. Build and API version (CURRENT_BUILD, COMMITTED_BUILD and those behind them) are not
+ * compared: AMD's bulletins and certificates name security versions alone, and so do policies.
  * @throws Refusal if they are not
  */
 function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): string {

@@ -21,6 +21,8 @@ Each start of a run with an attestation policy uses what is there then.
 const members = ['pck_crl_issuer_chain', ...collateralMembers] as const;
 const collateral = v.pipe(v.string(), v.parseJson(), v.object(v.entriesFromList(members, v.string())));
 
+const newest = 'Next: npm run collateral -- add FILE, with the newest one of its maker';
+
 type Document = Parameters<typeof addCollateral>[1];
 
 /**
@@ -48,7 +50,7 @@ export async function collateralCommand(args: string[], now = new Date()): Promi
     }
     if (action === 'add') return;
     const all = await listCollateral(table);
-    const notValid = (error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}`;
+    const notValid = (error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}. ${newest}`;
     for (const document of action === 'list' ? all : [])
       print(`${document.hash.slice(0, 16)}  ${await describe(document, now).catch(notValid)}`);
     if (action === 'list' && all.length === 0) print('There is none. Next: npm run collateral -- add FILE');
@@ -69,15 +71,14 @@ if (isMain(import.meta)) await runCommand(usage, (args) => collateralCommand(arg
 /** Reads a file, and verifies what is in it. @throws Error that names the file and what does not hold */
 async function readFile(file: string, now: Date) {
   const content = readFileSync(file);
-  const parsed = v.safeParse(collateral, content.toString());
-  const document: Document = parsed.success
-    ? { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) }
-    : { kind: 'certificate', content };
   try {
+    const document: Document = /^\s*\{/.test(content.toString())
+      ? { kind: 'collateral', content: Buffer.from(JSON.stringify(v.parse(collateral, content.toString()))) }
+      : { kind: 'certificate', content };
     return { file, ...document, said: await describe(document, now) };
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
-    throw new Error(`${file} is neither a certificate of AMD nor collateral of Intel that holds${why}.`, { cause });
+    throw new Error(`${file} is neither a certificate of AMD nor collateral of Intel that holds${why}. ${newest}`, { cause });
   }
 }
 

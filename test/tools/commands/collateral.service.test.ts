@@ -47,7 +47,7 @@ it('adds certificates and collateral that hold, which the service then reads, an
   };
   const altered = Buffer.from(flipped(new X509Certificate(members['pck_crl_issuer_chain'] ?? '').raw.toString('hex'), -1), 'hex');
   const key = generateKeyPairSync('ec', { namedCurve: 'P-384' });
-  const wrong: [content: string | Buffer, why: string][] = [
+  const wrong: [content: string | Buffer, why: string | RegExp][] = [
     [readFileSync('packages/simulated-cvm/test-root.pem'), 'no trusted root issued the certificate'],
     [
       forgeCertificate({
@@ -69,9 +69,10 @@ it('adds certificates and collateral that hold, which the service then reads, an
     [having({ root_ca_crl: flipped(members['root_ca_crl'], -1) }), 'the revocation list of "Intel SGX Root CA" is not signed by'],
     [having({ pck_crl_issuer_chain: members['tcb_info_issuer_chain'] }), 'not of an authority for platforms'],
     [having({ pck_crl_issuer_chain: pemOf(altered) }), 'is not signed by "Intel SGX Root CA"'],
-    [having({ pck_crl_issuer_chain: undefined }), 'neither a certificate of AMD nor collateral of Intel'],
+    [having({ pck_crl_issuer_chain: undefined }), 'pck_crl_issuer_chain'],
+    ['{', 'nor collateral of Intel that holds: Invalid JSON'],
     [readFileSync(vector('README.md')), 'neither a certificate of AMD nor collateral of Intel'],
-    [readFileSync(vector('tdx-outdated.collateral.json')), 'not up to date'],
+    [readFileSync(vector('tdx-outdated.collateral.json')), /not up to date: .* Next: npm run collateral -- add FILE, /],
   ];
   for (const [content, why] of wrong) await expect(run('add', write(content))).rejects.toThrow(why);
   await expect(run('add')).rejects.toThrow('Expected a file.');
@@ -90,7 +91,9 @@ it('lists what is there until when, and removes it without taking it from eviden
   expect(listed).toMatch(/with the list of Intel SGX PCK P\w+ CA, valid until 2025-07-\d\dT/);
   const hash = /^[0-9a-f]{16}/m.exec(lines().find((line) => /^[0-9a-f]{16} {2}the collateral/.test(line)) ?? '')?.[0] ?? '';
   await collateralCommand(['list'], new Date('2026-07-01'));
-  expect(lines()).toContainEqual(expect.stringMatching(new RegExp(`^${hash}  NOT VALID: `)));
+  expect(lines()).toContainEqual(
+    expect.stringMatching(new RegExp(`^${hash}  NOT VALID: .* Next: npm run collateral -- add FILE, with the newest`)),
+  );
   await run('remove', hash);
   const whole = /[0-9a-f]{64}/.exec(lines().at(-1) ?? '')?.[0] ?? '';
   expect((await readCollateral(embedded.table)).collateral).toHaveLength(0);
