@@ -229,8 +229,8 @@ function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [C
 
 /**
  * Checks that the certificate of a VCEK is for the chip of a report. AMD writes hwID as plain bytes, and announced a DER octet string: both are
- * read, as in go-sev-guest and Trustee, so that machines are not refused on the day on which AMD changes it. A certificate that names a provider beside the chip is for that chip all the same. A report without its chip is refused, as nothing else
- * says whose certificate it needs.
+ * read, as in go-sev-guest and Trustee, so that machines are not refused on the day on which AMD changes it. A certificate that names a
+ * provider beside the chip is for that chip all the same. A report without its chip is refused: nothing else says whose certificate it needs.
  * @throws Refusal if the certificate is for another chip, or the report hides its chip
  */
 function checkChip(report: SnpReport, leaf: Certificate): string {
