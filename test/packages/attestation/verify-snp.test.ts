@@ -49,7 +49,11 @@ function wrongOf(product: Product, vlek: boolean): Wrong {
     ['has another report data', set(0x50, 0), ['report_data']],
     ['reports more than is committed', set(0x1e0, (tcb[0] ?? 0) - 1), ['firmware_tcb']],
     ['reports more microcode than is committed', set(0x1e7, (tcb[7] ?? 0) - 1), ['firmware_tcb']],
-    ['has committed more than runs', set(0x38, (tcb[0] ?? 0) - 1), ['firmware_tcb']],
+    ...tcb.map((version, at): Wrong[number] => [
+      `has committed more of part ${at} than runs`,
+      set(0x1e0 + at, version + 1),
+      ['firmware_tcb'],
+    ]),
     ...tcb.map((version, at): Wrong[number] => [
       `is of another version ${at}`,
       { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },

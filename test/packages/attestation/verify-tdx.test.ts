@@ -93,7 +93,17 @@ const wrong: [title: string, change: TdxChange, failing: string[]][] = [
     platformStatus(status),
     ['tcb_status'],
   ]),
-  ['has an older processor', { extension: { cpuSvn: [1, ...Array<number>(15).fill(9)] } }, ['tcb_status']],
+  ...[0, 1, 2, 3, 4, 5, 7].map((part): (typeof wrong)[number] => [
+    `has an older part ${part} of its processor`,
+    { extension: { cpuSvn: Array.from({ length: 16 }, (_, at) => (at === part ? 0 : 9)) } },
+    ['tcb_status'],
+  ]),
+  ['has an older TDX module of a version that no list has', body(0, 4, 0), ['tcb_status']],
+  [
+    'has certificates of another kind than those of its platform',
+    { signed: (quote) => (quote.writeUInt8(4, quote.indexOf('-----BEGIN') - 6), quote) },
+    ['report_format'],
+  ],
   ['has an older PCE', { extension: { pceSvn: 12 } }, ['tcb_status']],
   ['has an older microcode for TDX', body(2, 1), ['tcb_status']],
   [

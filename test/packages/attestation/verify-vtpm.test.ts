@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
 import { failingChecks as failing } from './failing-checks.ts';
-import { coseOf, field, otherKeys, type SnpChange, snpProducts } from './forge-snp.ts';
+import { amd, coseOf, field, otherKeys, type SnpChange, snpProducts } from './forge-snp.ts';
 import { bodyOf, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
 import { anotherKey, areaOf, type AzureChange, forgeAzure, forgeSnpVtpm, type VtpmChange } from './forge-vtpm.ts';
 
@@ -52,7 +52,41 @@ const wrong: [title: string, change: VtpmChange, failing: string[]][] = [
     ['pcrs'],
   ],
   ['lacks a PCR', { toldPcrs: (pcrs) => pcrs.delete(23) }, ['pcrs']],
+  ...Array.from({ length: 24 }, (_, number): (typeof wrong)[number] => [
+    `has another PCR ${number} than its quote is of`,
+    { toldPcrs: (pcrs) => pcrs.set(number, Buffer.alloc(32, 0xee)) },
+    ['pcrs'],
+  ]),
 ];
+
+const early = new Date('2020-01-01');
+/** Changes of the report of SNP in evidence with a vTPM, at least one for each check of it, with the checks that fail. */
+const wrongHardware = (vlek: boolean): [SnpChange, string[]][] => [
+  [{ report: (report) => report.writeUInt8(6, 0) }, ['report_format']],
+  [{ root: { subject: 'ARK-Rome' }, intermediate: { issuer: 'ARK-Rome' } }, ['product']],
+  [{ leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
+  [{ intermediate: { signer: otherKeys.rsa } }, ['certificate_chain']],
+  [{ root: { key: otherKeys.rsa } }, ['certificate_chain']],
+  [{ leaf: { to: early } }, ['certificate_validity']],
+  [{ intermediate: { to: early } }, ['certificate_validity']],
+  [{ root: { to: early } }, ['certificate_validity']],
+  vlek
+    ? [{ extensions: (all) => all.filter(({ name }) => name !== `${amd}.5`) }, ['certificate_chip']]
+    : [{ report: flip(0x1a0) }, ['certificate_chip']],
+  ...[0, 7].map((at): [SnpChange, string[]] => [
+    { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = 201)) },
+    ['certificate_tcb'],
+  ]),
+  [{ signed: flip(0x90) }, ['signature']],
+  [{ signer: otherKeys.ec }, ['signature']],
+  [{ report: (report) => report.writeUInt8(200, 0x1e0) }, ['firmware_tcb']],
+  [{ report: (report) => report.writeUInt32LE(4, 0x30) }, ['vmpl']],
+  [{ report: (report) => report.writeUInt8(0b1010, 0x0a) }, ['debug']],
+  [{ report: (report) => report.writeUInt8(0b0110, 0x0a) }, ['migration']],
+  [{ report: flip(0x50) }, ['report_data']],
+];
+/** The checks without which nothing of a report is proven. */
+const genuine = ['report_format', 'product', 'certificate_chain', 'certificate_tcb', 'signature', 'report_data'];
 
 const ofSnpVtpm: typeof wrong = [
   ['has another key than the report', { otherArea: areaOf(anotherKey) }, ['report_data', 'quote']],
@@ -89,19 +123,10 @@ describe('evidence of an SNP guest with a vTPM', () => {
     async (product, vlek) => {
       const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm({ snp: { product, vlek } }));
       expect([verdict.verdict, failing(verdict), verdict.pcrs?.['4']]).toEqual(['verified', [], '04'.repeat(32)]);
-      const wrongHardware: [SnpChange, string[]][] = [
-        [{ signed: flip(0x90) }, ['signature']],
-        [{ signer: otherKeys.ec }, ['signature']],
-        [{ leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
-        [{ root: { key: otherKeys.rsa } }, ['certificate_chain']],
-        [{ intermediate: { to: new Date('2020-01-01') } }, ['certificate_validity']],
-        [{ report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => flip(from)(report)) }, ['certificate_tcb']],
-        [{ report: flip(0x50) }, ['report_data']],
-      ];
-      for (const [snp, names] of wrongHardware) {
+      for (const [snp, names] of wrongHardware(vlek)) {
         const refused = await verdictOf('SNP-vTPM', forgeSnpVtpm({ snp: { product, vlek, ...snp } }));
         expect([refused.verdict, failing(refused)]).toEqual(['refused', names]);
-        if (!names.includes('certificate_validity')) expect(refused.pcrs).toBe(null);
+        if (names.some((name) => genuine.includes(name))) expect(refused.pcrs).toBe(null);
       }
     },
   );
@@ -257,6 +282,19 @@ describe('evidence of a confidential VM on Azure', () => {
     async (_, change, names) => {
       const verdict = await verdictOf('Azure', forgeAzure(change));
       expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
+    },
+  );
+
+  it.each(snpProducts)(
+    'is verified on %s if every link of the chain holds, and refused if its hardware does not',
+    async (product) => {
+      const verdict = await verdictOf('Azure', forgeAzure({ snp: { product } }));
+      expect([verdict.verdict, failing(verdict), verdict.pcrs?.['4']]).toEqual(['verified', [], '04'.repeat(32)]);
+      for (const [snp, names] of wrongHardware(false)) {
+        const refused = await verdictOf('Azure', forgeAzure({ snp: { product, ...snp } }));
+        expect([refused.verdict, failing(refused)]).toEqual(['refused', names]);
+        if (names.some((name) => genuine.includes(name))) expect(refused.pcrs).toBe(null);
+      }
     },
   );
 
