@@ -88,10 +88,8 @@ const verifiers: Record<SupportedPlatform, Verifier> = {
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots: TestRoots): ReturnType<typeof verifySnp> {
   if (evidence.length === reportSize) return verifySnp(evidence, [], options, roots);
   const checks = new Checks(['report_format']);
-  const message = await checks.produce('report_format', () => [
-    isJson(evidence) ? parseSnpJson(evidence) : parseSnpMessage(evidence),
-    '',
-  ]);
+  const parse = isJson(evidence) ? parseSnpJson : parseSnpMessage;
+  const message = await checks.produce('report_format', () => [parse(evidence), '']);
   if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   return verifySnp(message.report, message.certificates, options, roots);
 }

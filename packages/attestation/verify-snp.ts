@@ -53,7 +53,6 @@ type Product = NonNullable<ReturnType<(typeof products)['get']>>;
 const productOf = ({ product }: SnpReport) => products.get(product ?? 'Milan') as Product;
 
 const chipExtension = `${amd}.4`;
-const providerExtension = `${amd}.5`;
 const ia5String = 0x16;
 
 /**
@@ -250,7 +249,7 @@ function checkChip(report: SnpReport, leaf: Certificate): string {
  */
 function checkProvider(leaf: Certificate): string {
   demand(!leaf.extensions.has(chipExtension), 'the certificate of a VLEK names a chip');
-  return `the certificate is for any chip of the provider ${quote(text(leaf, providerExtension))}`;
+  return `the certificate is for any chip of the provider ${quote(text(leaf, `${amd}.5`))}`;
 }
 
 function certifiedTcb(report: SnpReport, leaf: Certificate): Bytes {

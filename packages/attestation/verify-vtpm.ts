@@ -20,10 +20,8 @@ const links = ['attestation_key', 'quote', 'quote_nonce', 'pcrs'] as const;
 export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<SnpTcb>> {
   const platform = 'snp-vtpm';
   const format = new Checks(['evidence_format']);
-  const parsed = await format.produce('evidence_format', () => [
-    parseVtpmMessage(evidence),
-    'it is a report of SNP with a quote of a TPM',
-  ]);
+  const said = 'it is a report of SNP with a quote of a TPM';
+  const parsed = await format.produce('evidence_format', () => [parseVtpmMessage(evidence), said]);
   if (parsed === undefined) return { ...format.conclude(), platform, ...unproven };
   const checkData = async (data: Bytes) => {
     const { reportData, what } = await boundValues(options.boundTo);

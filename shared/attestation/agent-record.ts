@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { cvmKeys, type Key } from '../table/keys.ts';
-import { type Table, type Item, getItem } from '../table/table.ts';
+import { cvmKeys, type Key, runKeys } from '../table/keys.ts';
+import { type Table, type Item, getItem, getItems } from '../table/table.ts';
 import { type Action, isDone, transact } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
 import { type CvmReference, guestsOf } from '../rows/cvm.ts';
-import { useOfGuest } from '../rows/agent-tokens.ts';
+import { guestsIn, parseProcessOfRun, useOfGuest } from '../rows/agent-tokens.ts';
 
 /**
  * The schema of the record of the agent process in a CVM. A process serves one run in its life, so its events belong to this run,
@@ -66,7 +66,8 @@ export interface Binding extends AgentRecord {
 }
 
 /**
- * Records that the agent process gets the manifest of a run, and that the run uses the SNP guest of the process. Safe to repeat.
+ * Records that the agent process gets the manifest of a run, and that the run uses the SNP guest of the process: by the evidence as the start judged
+ * it, too, which may have come before its certificate. Safe to repeat.
  * @returns the record of the process. Undefined if the process has another run, if the CVM no longer has this stream, certificate
  *   or attestation, or if the run has a policy that forbids a guest that another run has used
  */
@@ -78,7 +79,10 @@ export async function bindAgent(
   const hasPolicy = token_hash !== undefined;
   const bound = hasPolicy ? { bound_stream: stream, ...(allow_reconnect && { allow_reconnect }) } : {};
   const record: AgentRecord = { ...given, ...bound };
-  const guests = guestsOf(await getItem(table, cvmKeys.cvm(domain, cvmId)));
+  const keys = [cvmKeys.cvm(domain, cvmId), runKeys.attestation(given.computation_id, given.run_id)];
+  const [cvm, ofRun] = await getItems(table, keys);
+  const guests = guestsOf(cvm);
+  const used = new Set([...guests, ...guestsIn(parseProcessOfRun(ofRun)?.judged ?? [])]);
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
     ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :run_id',
@@ -101,7 +105,7 @@ export async function bindAgent(
     ExpressionAttributeValues: Object.fromEntries(conditions.map(([, ...entry]) => entry)),
   };
   // Marked before the manifest is sent, not once the agent has accepted: it may take the manifest, and its gateway die at once.
-  const uses = guests.map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
+  const uses = [...used].map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
   return (await isDone(transact(table, [{ put }, { check }, ...uses]))) ? record : undefined;
 }
 

@@ -147,7 +147,8 @@ export interface JudgedTokens {
 
 /**
  * Verifies all attestation tokens that the present agent process of a CVM sent, again and as of now, and judges them by the
- * attestation policy of a run. Two round trips: the second one reads the tokens from storage, all at once.
+ * attestation policy of a run. Three round trips: the second one reads the tokens from storage, all at once. The guests are those that the evidence
+ * proves now: it may have come before an operator added its certificate, and proved none then.
  */
 export async function judgeTokens(
   { table, store }: { table: Table; store: ContentStore },
@@ -169,7 +170,8 @@ export async function judgeTokens(
     const verified = token.attestation && (await verifyStored(store, tokenKey(owner, token.hash), certificate, documents, now));
     return { ...token, ...(verified ?? { attestation: null }) };
   };
-  const [tokens, used] = await Promise.all([Promise.all(kept.tokens.map(again)), usedGuests(table, guestsIn(kept.tokens))]);
+  const tokens = await Promise.all(kept.tokens.map(again));
+  const used = await usedGuests(table, guestsIn(tokens));
   const why =
     whyUnsatisfied(kept, tokens, policy) ??
     (connection === 'attested' || policy.allow_reconnect ? undefined : reconnected) ??

@@ -232,7 +232,8 @@ export function useOfGuest(guest: string, run: UsingRun, mustBeFirst: boolean): 
 
 /**
  * Lists the REPORT_IDs of the SNP guests whose own evidence some attestation tokens are: signed, and over the certificate of the
- * CVM. The evidence of another machine, which anyone may read and send, thus marks no guest as used.
+ * CVM. The evidence of another machine, which anyone may read and send, thus marks no guest as used. Nor does evidence that nobody could
+ * verify before a run without a policy, such as one without its certificate.
  */
 export function guestsIn(tokens: readonly TokenOfProcess[]): string[] {
   const passed = (checks: Check[], name: string) => checks.some((check) => check.name === name && check.passed);

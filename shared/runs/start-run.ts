@@ -253,7 +253,7 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
 export type JudgedTokens = Awaited<ReturnType<typeof judgeTokens>>;
 
 /**
- * Judges the attestation tokens of a CVM by the attestation policy of a computation. Undefined if it has none. Two round trips with
+ * Judges the attestation tokens of a CVM by the attestation policy of a computation. Undefined if it has none. Three round trips with
  * a policy.
  */
 export async function judgeCvm(

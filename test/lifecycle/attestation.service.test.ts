@@ -19,7 +19,7 @@ import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { bodyOf, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
 import { forgeSnpVtpm } from '../packages/attestation/forge-vtpm.ts';
-import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
+import { amd, coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
@@ -318,6 +318,46 @@ describe('a computation with an attestation policy', () => {
     const detail = expect.stringContaining(`The guest ${guest.toString('hex')} was given another run before`);
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
     expect((await start(await computationWithPolicy({ ...policy, allow_used_guest: true }), on)).status).toBe(200);
+  });
+
+  it('does not start in such a guest either if the certificate of its evidence came after it, and records the guest that it uses', async () => {
+    const [guest, chip] = [randomBytes(32), 0x1a0];
+    const ofGuest: SnpChange = {
+      report: (bytes) => void guest.copy(bytes, 0x140),
+      extensions: (all) => all.map((each) => (each.name === `${amd}.4` ? { ...each, value: Buffer.alloc(64, 0x77) } : each)),
+    };
+    const withoutCertificates = async (id: string) => {
+      const on = await registered();
+      const forged = forgeSnp({
+        ...ofGuest,
+        report: (bytes) => {
+          boundTo(on).copy(bytes, 0x50);
+          bytes.fill(0x77, chip, chip + 64);
+          ofGuest.report?.(bytes);
+        },
+      });
+      const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(forged.report, []) })).toString('base64');
+      await send(on, token);
+      await attested(on, token);
+      return { id, on, certificates: forged.certificates };
+    };
+    const first = await withoutCertificates(await computationWithPolicy());
+    const second = await withoutCertificates(await computationWithPolicy());
+    expect(await start(first.id, first.on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested' } });
+    for (const certificate of first.certificates.slice(0, 2))
+      await addCollateral(
+        openTable(() => new Deadline()),
+        { kind: 'certificate', content: certificate },
+      );
+    const { status, body: run_id } = await start(first.id, first.on);
+    expect(status).toBe(200);
+    const before = await gateway.service.agentRecord(reference(first.on));
+    const { certificate = '' } = (await gateway.service.registration(reference(first.on))) ?? {};
+    const { token_hash = '' } = (await attestationOf(first.on)) as { token_hash?: string };
+    const run = { run_id: run_id as unknown as string, computation_id: first.id, stream: gateway.streamOf(first.on) };
+    expect(await gateway.service.bindAgent(reference(first.on), { ...before, ...run, certificate, token_hash })).toBeDefined();
+    const detail = expect.stringContaining(`The guest ${guest.toString('hex')} was given another run before`);
+    expect(await start(second.id, second.on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
   });
 
   it('has the evidence that it had when it ended, whatever the process or another one sends later', async () => {
