@@ -12,6 +12,7 @@ import * as v from 'valibot';
 import { linkedAsset } from '../collaboration/sync.ts';
 import { isOf, keepWithLogin } from '../context/computation-reference.ts';
 import type { Context, Session } from '../context/context.ts';
+import { keyFile } from '../context/missing-items.ts';
 import { readFileKey } from '../files/encrypt-file.ts';
 import { textOf } from '../files/read-file.ts';
 import { expectFile } from '../files/transfers.ts';
@@ -146,10 +147,11 @@ export async function addEncrypted(context: Context, url: string | undefined, fi
   }
   const next = [
     ...(computation === undefined ? [`asset link ${id} COMPUTATION`] : []),
-    ...(url === undefined ? [`send ${shellWord(encrypted.file)} --key KEY`] : []),
     ...(keyHeld === 'party' ? ['broker'] : []),
   ];
-  const put = url === undefined ? '' : `Put ${printable(encrypted.file)} at ${printable(url)}.\n`;
+  const send = context.command(`send ${shellWord(encrypted.file)} --key ${keyFile}`);
+  const put =
+    url === undefined ? `Once a run waits for it: ${send}\n` : `Put ${printable(encrypted.file)} at ${printable(url)}.\n`;
   context.note(`${put}${next.length === 0 ? '' : `Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`}`);
 }
 

@@ -3,7 +3,7 @@ import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
 import { asked, type Context } from '../context/context.ts';
 import { type Encrypted, encryptFile } from '../files/encrypt-file.ts';
-import type { CmsCommand } from './options.ts';
+import { type CmsCommand, likelyType } from './options.ts';
 
 export interface EncryptOptions {
   output?: string;
@@ -19,7 +19,10 @@ export function addEncryptCommand(program: CmsCommand): void {
     .does(async (context, file: string, options: EncryptOptions) => {
       const encrypted = await encryptShown(context, file, options);
       context.print(encrypted, () => encryptedText(encrypted));
-      context.note(`Next: ${context.command(`asset add --encrypt ${shellWord(file)} --key-held party`)}\n`);
+      const given: [string, string][] = Object.entries({ encrypt: file, ...options });
+      const same = given.map(([option, value]) => `--${option} ${shellWord(value)}`).join(' ');
+      const held = `--key-held party --type ${likelyType(file)} --computation COMPUTATION`;
+      context.note(`Next: ${context.command(`asset add ${same} ${held}`)}\n`);
     });
 }
 

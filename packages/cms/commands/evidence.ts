@@ -34,7 +34,7 @@ const defaultDirectory = 'evidence';
 
 interface EvidenceOptions {
   run?: string;
-  output: string;
+  output?: string;
   verify?: boolean;
 }
 
@@ -42,16 +42,18 @@ export function addEvidenceCommands(program: CmsCommand): void {
   program
     .subcommand('evidence', 'save the signed statement about a run, the keys, and the events')
     .option('--run <RUN>', 'the run (default: the latest)')
-    .option('--output <DIR>', 'where to save the files', defaultDirectory)
+    .option('--output <DIR>', 'where to save the files (default: evidence, or evidence-RUN if that has another run)')
     .option('--verify', 'check them too, as cms verify does')
     .onComputation(async (context, id, options: EvidenceOptions) => {
       const { client, server } = context;
       const { id: run, result } = await client.getRun({ id, run: options.run });
-      const before = await savedRun(options.output);
+      const isFree = ['', undefined, run].includes(await savedRun(defaultDirectory));
+      const { output = isFree ? defaultDirectory : `${defaultDirectory}-${run}` } = options;
+      const before = await savedRun(output);
       if (before !== undefined && before !== run) {
         const next = `evidence ${id} --run ${shellWord(run)} --output ${shellWord(`evidence-${run}`)}`;
         const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
-        throw new UsageError(`${options.output} already contains ${found}.`, context.command(next));
+        throw new UsageError(`${output} already contains ${found}.`, context.command(next));
       }
       const evidence = await client.getEvidence({ id, run });
       const keys = await client.jwks();
@@ -59,9 +61,9 @@ export function addEvidenceCommands(program: CmsCommand): void {
       for await (const event of items(client, 'listEvents', { id })) events.push(event);
       const isReviewed = result?.state === 'released' || result?.state === 'withheld';
       const statement = isReviewed ? await client.getResult({ id, run }) : undefined;
-      await saveEvidence(options.output, { evidence, keys, events: { events }, result: statement });
+      await saveEvidence(output, { evidence, keys, events: { events }, result: statement });
       const tokens = tokensOfEvidence(evidence, await client.getAttestation({ id, run }));
-      for (const token of tokens) await saveToken(options.output, token);
+      for (const token of tokens) await saveToken(output, token);
       const stated = statement === undefined ? [evidence] : [evidence, statement];
       const logs = await Promise.all(stated.map(async (each) => await logOfEvidence(JSON.stringify(each))));
       const tags = logs.flatMap((each) => [...each.tags]);
@@ -69,12 +71,12 @@ export function addEvidenceCommands(program: CmsCommand): void {
       const { result: resultFile, ...always } = evidenceFiles;
       const files = [...Object.values(always), ...(statement ? [resultFile] : []), ...tokens.map(tokenFile)];
       if (options.verify === true) {
-        context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
-        await verify(context, options.output, {});
+        context.note(`Saved ${files.join(', ')} in ${output}.\n`);
+        await verify(context, output, {});
         return;
       }
-      context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
-      context.note(`Next: cms verify ${shellWord(options.output)}\n`);
+      context.print({ run, directory: output, files }, () => `Saved ${files.join(', ')} in ${output}.\n`);
+      context.note(`Next: cms verify ${shellWord(output)}\n`);
     });
 
   program

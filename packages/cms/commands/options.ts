@@ -175,8 +175,9 @@ export const fieldsOf = (
   asset_type: AssetType,
 ) => ({ asset_type, ...given({ description, use: use ?? usualUse(asset_type), decompress, algo_type, algo_args }) });
 
-/** The endings of the names of programs. */
-const programs = /(?:^|\/)[^./]+$|\.(?:py|wasm|sh|js|ts|r|jl|jar|bin|exe|so|tar)$/i;
+/** Returns the type of an asset that the name of its file suggests. */
+export const likelyType = (file: string): AssetType =>
+  /(?:^|\/)[^./]+$|\.(?:py|wasm|sh|js|ts|r|jl|jar|bin|exe|so|tar)$/i.test(file) ? 'algorithm' : 'dataset';
 
 /**
  * Returns the type of an asset that an option names, or asks the user for the type.
@@ -187,7 +188,7 @@ export async function chosenType(context: Context, given: AssetType | undefined,
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
   const message = 'Choose the type of the asset: --type algorithm or --type dataset.';
-  throw new UsageError(message, `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`);
+  throw new UsageError(message, `${context.typed} --type ${likelyType(file)}`);
 }
 
 /** Returns a parser of option values that are whole numbers. The parser refuses numbers below `least`. */

@@ -220,7 +220,7 @@ const afterConflict = new Map<ServiceProblem['reason'], (id: string) => string>(
   ['cvm_busy', () => 'cvm list'],
   ['cvm_not_ready', () => 'cvm list'],
   ['cvm_not_attested', (id) => `check ${id}`],
-  ['stale_digest', (id) => `manifest ${id}`],
+  ['stale_digest', (id) => `check ${id}`],
   ['nothing_to_stop', (id) => `computation show ${id}`],
   ['second_algorithm', (id) => `asset unlink ALGORITHM ${id}`],
   ['file_name_taken', (id) => `computation show ${id}`],
