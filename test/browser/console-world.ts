@@ -7,6 +7,7 @@ import { buildConsole, type ConsoleMode } from '../../local/pages/console-build.
 import { startStack, type Stack } from '../../local/stack.ts';
 import { amount } from '../support/amounts.ts';
 import { findChromium, launchChromium } from './chromium.ts';
+import { faintIconsOn } from './faint-icons.ts';
 
 /** The service with its console, and a browser. */
 export interface ConsoleWorld {
@@ -144,7 +145,7 @@ export const rulesOfLook = amount({
 });
 
 /**
- * Returns what axe finds on the page: the rule, and the first elements that break it.
+ * Returns what axe finds on the page, the rule and the first elements that break it, and the icons that are too faint.
  * @param rules default: all
  */
 export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
@@ -159,7 +160,7 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
       nodes: nodes.map(({ html }) => html),
     }));
   }, rules);
-  return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(' | ')}`);
+  return [...found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(' | ')}`), ...(await faintIconsOn(page))];
 }
 
 /** Keeps the page from loading again by itself, as that of a hidden tab. */

@@ -120,7 +120,10 @@ export function tellEveryScreen(world: () => ConsoleWorld): void {
   });
 }
 
-/** Lists what is wrong with the screen that is open: violations of axe, a missing fact, cells outside of the window. */
+/**
+ * Lists what is wrong with the screen that is open: violations of axe, a missing fact, cells outside of the window, a primary action that
+ * is far for the keyboard.
+ */
 async function faultsOf(
   page: Page,
   { title, fact = '', dialogs = [] }: Screen,
@@ -132,6 +135,8 @@ async function faultsOf(
   const faults = await violationsOn(page, rules);
   if (!(await page.locator('main').innerText()).includes(fact)) faults.push(`no ${fact}`);
   faults.push(...(await page.evaluate<string[]>(cellsOutside)).map((cell) => `not in the window: ${cell}`));
+  const stops = await page.evaluate<number>(stopsToPrimary);
+  if (stops > 8) faults.push(`the primary action is ${stops} stops of Tab away`);
   for (const name of rules ? [] : dialogs) {
     await pressAction(page, name);
     await page.getByRole('dialog').waitFor();
@@ -174,6 +179,23 @@ const isSettled = `!/\\bLoading\\b/.test(document.querySelector('main')?.innerTe
 /** An expression: the texts of the cells that one sees only after scrolling sideways. */
 const cellsOutside = `[...document.querySelectorAll('main :is(td, th)')]
   .filter((cell) => cell.getBoundingClientRect().right > innerWidth).map((cell) => cell.innerText)`;
+
+/**
+ * An expression: how often one presses Tab from the heading until the primary action has the focus, or a field in which Enter does it. 0 on
+ * a page without a primary action.
+ */
+const stopsToPrimary = `(() => {
+  const primary = document.querySelector('main :is(button, a[class*=awsui_button])[class*=variant-primary]');
+  if (!primary) return 0;
+  const goal = primary.form?.querySelector('input:not([type=radio], [type=checkbox], [type=file])') ?? primary;
+  const heading = document.querySelector('main h1');
+  const isUnchecked = ({ type, name, checked }) => type === 'radio' && !checked && document.querySelector('[name="' + name + '"]:checked');
+  const isBetween = (each) => heading.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING
+    && (each === goal || goal.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_PRECEDING);
+  return [...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')]
+    .filter((each) => (each === goal || (each.tabIndex >= 0 && !each.disabled)) && each.checkVisibility({ visibilityProperty: true }))
+    .filter((each) => isBetween(each) && !isUnchecked(each)).length;
+})()`;
 
 /** Returns a text of this length with a word that only its length ends. */
 function longest(beginning: string, length: number): string {
