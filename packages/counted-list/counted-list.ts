@@ -3,6 +3,7 @@ import { addDays, daysOf, decodeDays } from './days.ts';
 import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
 import {
+  isDue,
   type LogUpdate,
   logUpdate,
   longestFoldInMilliseconds,
@@ -11,6 +12,7 @@ import {
   readMarks,
   refuseBeyondBacklog,
   dayOf,
+  rest,
 } from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
 import { type State, stateCount, sumOf } from './node.ts';
@@ -157,6 +159,11 @@ export interface CountedList {
    * also by several processes at once.
    */
   fold: (request?: FoldRequest) => Promise<FoldedStep>;
+  /**
+   * Notes changes that the caller knows of, and returns whether a fold may be worth its cost: not if this process has looked at the list in the
+   * last 30 seconds, and fewer changes came since than were missing then.
+   */
+  isDue: (changes: number) => boolean;
   check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
   /** Builds the tree of the list anew from the rows that it counts. @throws HeldError if another rebuild is at work */
   rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
@@ -193,6 +200,7 @@ export function countedList(options: ListOptions): CountedList {
       for (;;) {
         const step = await foldStep(table, keys, least);
         if (step.unexpected.length > 0) onDrift?.(step.unexpected);
+        if (least === undefined) rest(table, keys, step.pending > 0 ? 0 : step.missing);
         const isPart = step.folded > 0 && step.folded < step.unfolded;
         const pause = isPart ? 0 : Math.min(longestPauseInMilliseconds, untilDue(table, keys) + 1);
         const isOver = !isPart && step.pending === 0;
@@ -200,6 +208,7 @@ export function countedList(options: ListOptions): CountedList {
         await table.clock.wait(pause);
       }
     },
+    isDue: (changes) => isDue(table, keys, changes),
     check: (rows, from) => checkList(table, keys, rows, from),
     rebuild: (rows, onRows) => rebuildList(table, keys, rows, onRows),
     isMarked: async () => (await readMark(table, keys)) !== undefined,

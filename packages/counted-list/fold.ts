@@ -40,6 +40,8 @@ export interface FoldedStep {
   folded: number;
   pending: number;
   unexpected: readonly number[];
+  /** The number of further changes from which on a fold is worth its cost. Not above 0 if one was when the step began. */
+  missing: number;
 }
 
 /**
@@ -53,9 +55,10 @@ export async function foldStep(table: ListTable, keys: ListKeys, least?: number)
   const [entries, mark] = await Promise.all([readLog(table, keys), readMark(table, keys)]);
   const unfolded = unfoldedOf(head, entries);
   const steps = countSteps(unfolded);
-  const nothing = { unfolded: steps, folded: 0, unexpected: [] };
+  const missing = Math.max(1, least ?? leastToFold(head, entries, unfolded)) - steps;
+  const nothing = { unfolded: steps, folded: 0, unexpected: [], missing };
   if (head.held_until > table.clock.now()) return { ...nothing, pending: head.folds.length };
-  const isWorthIt = steps > 0 && steps >= (least ?? leastToFold(head, entries, unfolded));
+  const isWorthIt = missing <= 0;
   if (steps + head.folds.length > 0) await markList(table, keys, mark, isWorthIt);
   const cleared = await clearFolds(table, keys, head, entries);
   const folds = head.folds.filter((fold) => !cleared.includes(fold));

@@ -173,6 +173,24 @@ export async function lookAtLog(
   await markList(table, keys, await readMark(table, keys), false);
 }
 
+const longestRestInMilliseconds = 30_000;
+const mostRests = 10_000;
+const rests = rememberedByTable<{ left: number; until: number }>();
+
+/** Remembers how many changes a list lacks so that a fold is worth its cost. Until they have come, or for 30 seconds, it is not looked at. */
+export function rest(table: ListTable, { name }: ListKeys, left: number): void {
+  const ofLists = rests(table);
+  if (ofLists.size >= mostRests) ofLists.clear();
+  ofLists.set(name, { left, until: steadyTime(table) + longestRestInMilliseconds });
+}
+
+/** Counts changes of a list, and returns whether the list does not rest any more. */
+export function isDue(table: ListTable, { name }: ListKeys, changes: number): boolean {
+  const rest = rests(table).get(name);
+  if (rest) rest.left -= changes;
+  return !rest || rest.left <= 0 || steadyTime(table) >= rest.until;
+}
+
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
 
 /** Returns the day of a time, as the number of days since 1970-01-01 in UTC. @param milliseconds the time since the Unix epoch */

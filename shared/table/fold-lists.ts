@@ -31,28 +31,32 @@ const longestFoldInMilliseconds = 1_000;
 const longestSweepInMilliseconds = 20_000;
 
 /**
- * Folds each list that a batch of the table's stream has changed: sorts the new entries of the list into its index. If one list
- * fails, the rest are still folded.
- * @returns the number of lists
+ * Folds each list that a batch of the table's stream has changed, if it may be worth its cost: sorts the new entries of the list into its
+ * index. If one list fails, the rest are still folded.
+ * @returns the number of lists that were changed
  * @throws AggregateError if a list failed
  */
 export async function foldChangedLists(table: Table, { Records }: StreamBatch): Promise<number> {
   const now = () => steadyTimeOf(clockOf(table));
   const end = now() + longestFoldInMilliseconds;
   const changed = Records.map(({ dynamodb: { Keys } }) => listOfEntry({ pk: Keys.pk.S, sk: Keys.sk.S }));
-  const names = [...new Set(changed.filter((name) => name !== undefined))];
+  const lists = Map.groupBy(
+    changed.filter((name) => name !== undefined),
+    (name) => name,
+  );
   const failures: unknown[] = [];
-  const fold = async (name: string) => {
+  const fold = async ([name, { length }]: [string, string[]]) => {
+    const list = listNamed(table, name);
     try {
-      await listNamed(table, name).fold({ forMilliseconds: end - now() });
+      if (list.isDue(length)) await list.fold({ forMilliseconds: end - now() });
     } catch (error) {
       log('ERROR', 'The changes of a list were not folded.', { list: name }, error);
       failures.push(error);
     }
   };
-  await inParallel(names, fold, listsAtOnce);
-  throwFailures(failures, names.length);
-  return names.length;
+  await inParallel([...lists], fold, listsAtOnce);
+  throwFailures(failures, lists.size);
+  return lists.size;
 }
 
 /**
