@@ -115,6 +115,14 @@ describe('check policy', () => {
       { minimum_tcb: { ...tcb, [name]: version + 1 } },
       ['minimum_tcb'],
     ]),
+    ['satisfies, on Turin with the least versions that it has,', { product: 'Turin' }, { minimum_tcb: { ...tcb, fmc: 2 } }, []],
+    [
+      'satisfies, on Turin where no version of the FMC is demanded,',
+      { product: 'Turin' },
+      { minimum_tcb: { ...tcb, fmc: null } },
+      [],
+    ],
+    ['does not satisfy, on Turin with an older FMC,', { product: 'Turin' }, { minimum_tcb: { ...tcb, fmc: 3 } }, ['minimum_tcb']],
     [
       'does not satisfy, where a version is demanded that it does not have,',
       {},

@@ -185,6 +185,36 @@ describe('evidence of an SNP guest with a vTPM', () => {
   });
 });
 
+describe('a policy that lets something pass', () => {
+  const lenient = { ...strictPolicy, allow_debug: true, accepted_tcb_statuses: ['OutOfDate', 'UpToDate'] };
+  const unsatisfied = async (platform: 'SNP-vTPM' | 'Azure', given: ReturnType<typeof forgeAzure>) => {
+    const verdict = await verdictOf(platform, given);
+    const policy = { ...lenient, platforms: [verdict.platform], measurements: [verdict.measurement ?? ''] };
+    return failing({ checks: checkPolicy(verdict, policy) });
+  };
+  const debugging: SnpChange = { report: (bytes) => bytes.writeUInt8(0b1010, 0x0a) };
+  const late: AzureChange['tdx'] = {
+    tcbInfo: ({ tcbLevels: [level] }) => Object.assign(level ?? {}, { tcbStatus: 'OutOfDate' }),
+    quote: (quote) => void (quote[bodyOf(quote) + 120] = 1),
+  };
+
+  it('lets nothing else of the chain pass with it', async () => {
+    expect(await unsatisfied('SNP-vTPM', forgeSnpVtpm({ snp: debugging }))).toEqual([]);
+    expect(await unsatisfied('Azure', forgeAzure({ tdx: late }))).toEqual([]);
+    const others: VtpmChange[] = [
+      { nonce: randomBytes(32) },
+      { signer: anotherKey },
+      { toldPcrs: (pcrs) => pcrs.set(4, Buffer.alloc(32, 9)) },
+    ];
+    for (const other of others) {
+      expect(await unsatisfied('SNP-vTPM', forgeSnpVtpm({ ...other, snp: debugging }))).toEqual(['evidence']);
+      if (!other.nonce) expect(await unsatisfied('Azure', forgeAzure({ ...other, tdx: late }))).toEqual(['evidence']);
+    }
+    const revoked = { ...late, pckCrl: { serials: [3] } };
+    expect(await unsatisfied('Azure', forgeAzure({ tdx: revoked }))).toEqual(['evidence']);
+  });
+});
+
 const ofAzure: [title: string, change: AzureChange, failing: string[]][] = [
   ['has runtime data that were altered', { paravisor: (report) => flip(report.indexOf('HCLEk'))(report) }, ['report_data']],
   [
