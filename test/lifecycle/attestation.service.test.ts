@@ -341,23 +341,27 @@ describe('a computation with an attestation policy', () => {
       await attested(on, token);
       return { id, on, certificates: forged.certificates };
     };
-    const first = await withoutCertificates(await computationWithPolicy());
-    const second = await withoutCertificates(await computationWithPolicy());
+    const of = () => computationWithPolicy().then(withoutCertificates);
+    const [first, second, third] = [await of(), await of(), await of()];
     expect(await start(first.id, first.on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested' } });
     for (const certificate of first.certificates.slice(0, 2))
       await addCollateral(
         openTable(() => new Deadline()),
         { kind: 'certificate', content: certificate },
       );
-    const { status, body: run_id } = await start(first.id, first.on);
-    expect(status).toBe(200);
-    const before = await gateway.service.agentRecord(reference(first.on));
-    const { certificate = '' } = (await gateway.service.registration(reference(first.on))) ?? {};
-    const { token_hash = '' } = (await attestationOf(first.on)) as { token_hash?: string };
-    const run = { run_id: run_id as unknown as string, computation_id: first.id, stream: gateway.streamOf(first.on) };
-    expect(await gateway.service.bindAgent(reference(first.on), { ...before, ...run, certificate, token_hash })).toBeDefined();
+    const [one, other] = [await start(first.id, first.on), await start(second.id, second.on)];
+    expect([one.status, other.status]).toEqual([200, 200]);
+    const bind = async ({ id, on }: typeof first, { body }: typeof one) => {
+      const before = await gateway.service.agentRecord(reference(on));
+      const { certificate = '' } = (await gateway.service.registration(reference(on))) ?? {};
+      const { token_hash } = (await attestationOf(on)) as { token_hash?: string };
+      const run = { run_id: body as unknown as string, computation_id: id, stream: gateway.streamOf(on) };
+      return gateway.service.bindAgent(reference(on), { ...before, ...run, certificate, token_hash });
+    };
+    expect(await bind(first, one)).toBeDefined();
+    expect(await bind(second, other)).toBeUndefined();
     const detail = expect.stringContaining(`The guest ${guest.toString('hex')} was given another run before`);
-    expect(await start(second.id, second.on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    expect(await start(third.id, third.on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
   });
 
   it('has the evidence that it had when it ended, whatever the process or another one sends later', async () => {
