@@ -7,7 +7,7 @@ import { routes } from '../shared/endpoints/endpoints.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import type { Uses } from '../shared/runtime/uses.ts';
 import { functionNames } from './service/service-function.ts';
-import { contentTypeOf } from '../shared/http/content-type.ts';
+import { contentTypeOf } from '../shared/http/page-headers.ts';
 import { listOfFiles, type BuiltFile } from '../functions/reference/built-reference.ts';
 import { referenceFiles } from '../functions/reference/reference-files.ts';
 import { certificateFunctionFolder, startFile } from './gateway/gateway-task.ts';

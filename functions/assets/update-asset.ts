@@ -4,7 +4,7 @@ import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { updateAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
-import { completeChangeOfLinked } from '../../shared/assets/change-linked-computations.ts';
+import { completeChangeOfLinked } from '../../shared/assets/linked-computations.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { resultType } from 'computation-management-formats/vocabulary';
 import { invalid, resultConflict } from '../../shared/runtime/errors.ts';

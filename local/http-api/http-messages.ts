@@ -1,7 +1,7 @@
 import type { ServerResponse, IncomingMessage } from 'node:http';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { contentTypeOf } from '../../shared/http/content-type.ts';
+import { contentTypeOf } from '../../shared/http/page-headers.ts';
 import type { Cors } from '../../shared/http/cors.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 

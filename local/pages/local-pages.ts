@@ -3,14 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { pageHeaders } from '../../shared/http/page-headers.ts';
+import { pageHeaders, contentTypeOf } from '../../shared/http/page-headers.ts';
 import { isOfOtherPage } from '../machine/listen.ts';
 import { apiGatewayMessage, jsonAnswer, send, readBody } from '../http-api/http-messages.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import { type LocalIssuer, isNameFor, localUser, reservedName } from '../sign-in/issuer.ts';
 import { type DomainAnswer, domainRequest, type DomainRequest } from './local-domains.ts';
 import { membership } from '../../shared/domains/manage-users.ts';
-import { contentTypeOf } from '../../shared/http/content-type.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { canonicalJson } from 'computation-management-formats/digests';
 import { orRefuse, Refused } from './refused.ts';
-import { parseTeeKey } from './tee-key.ts';
+import { parseTeeKey } from './seal-for-tee.ts';
 
 /** The one version of the protocol that this package speaks, as the body of `auth` must name it. */
 export const protocolVersion = '0.4.0';

@@ -9,7 +9,19 @@ export {
   type TlogProof,
 } from './checkpoint.ts';
 export { MalformedError } from './malformed-error.ts';
-export { addSignatures, openNote, type OpenedNote, parseNote, type Signer, signNote, type VerifiedSignature } from './note.ts';
+export {
+  addSignatures,
+  openNote,
+  type OpenedNote,
+  parseNote,
+  type Signer,
+  signNote,
+  type VerifiedSignature,
+  isWitnessVkey,
+  parseVkey,
+  vkeyOf,
+  type VerifierKey,
+} from './note.ts';
 export {
   appendEntries,
   consistencyProof,
@@ -20,4 +32,3 @@ export {
   type TileToWrite,
 } from './tiles.ts';
 export { emptyRoot, leafHash, nodeHash, type Tree, verifyConsistency, verifyInclusion } from './tree.ts';
-export { isWitnessVkey, parseVkey, vkeyOf, type VerifierKey } from './verifier-key.ts';

@@ -1,9 +1,18 @@
 export { type ChangeCard, changeCards, describeDifferences } from './changes.ts';
 export { consentSentence, partsText, type SentencePart } from './consent.ts';
-export { ContradictionError, type Coverage, describeCoverage, nobody, readCoverage, readJournalHead } from './coverage.ts';
+export {
+  ContradictionError,
+  type Coverage,
+  describeCoverage,
+  nobody,
+  readCoverage,
+  readJournalHead,
+  hasKeyHere,
+  keyCaution,
+  keyHolders,
+} from './coverage.ts';
 export { approvalTexts, describeConfiguration, type Fact } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
-export { hasKeyHere, keyCaution, keyHolders } from './file-keys.ts';
 export { fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';
 export { policyMembers } from './policy-members.ts';
 export type { MarkedText } from './marked.ts';

@@ -21,8 +21,7 @@ import {
   type UsedRuns,
   usedRunsOf,
 } from '../rows/stored-approval.ts';
-import type { StaleReason } from './explain-changes.ts';
-import { approvalChange } from './stale-because.ts';
+import { type StaleReason, approvalChange } from './explain-changes.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const ofConfiguration =

@@ -23,10 +23,9 @@ import {
   type Refusal,
   type RefusalInput,
 } from './approval.ts';
-import { explainChanges } from './explain-changes.ts';
+import { explainChanges, approvedAttributes, aroundOf } from './explain-changes.ts';
 import { readCertificates } from './list-approvals.ts';
 import { ownReasons } from './readiness.ts';
-import { approvedAttributes, aroundOf } from './stale-because.ts';
 
 /** The request of a user to approve a computation, or to refuse. */
 export interface DecisionRequest<Given> extends UserRequest {

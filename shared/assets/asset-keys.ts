@@ -14,8 +14,8 @@ import { conflict, notFound, resultConflict } from '../runtime/errors.ts';
 import { assetKeys, computationKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { type AnsweredRequest, commitChange, Transaction, withFreshReads } from '../table/transaction.ts';
-import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-linked-computations.ts';
-import { withoutContent } from './fetched-by-agent.ts';
+import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './linked-computations.ts';
+import { withoutContent } from './given-content.ts';
 
 const keyBytes = 32;
 const expectedKey = `Expected ${keyBytes} bytes in base64.`;

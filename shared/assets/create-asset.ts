@@ -6,9 +6,16 @@ import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import { type Asset, type StoredAsset, addAsset } from '../rows/asset.ts';
 import type { AssetInput } from './asset-input.ts';
-import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
+import {
+  fetchedAfter,
+  refuseMisfits,
+  withoutContent,
+  type ContentFields,
+  decodeContent,
+  matchChecksum,
+  writeContent,
+} from './given-content.ts';
 import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
-import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
 import { presignUpload, uploadKey, type ContentStore } from '../rows/content-store.ts';
 
 interface NewAsset extends AssetInput, UserRequest {

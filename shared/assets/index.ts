@@ -6,5 +6,5 @@
 
 export { pendingContent } from './create-asset.ts';
 export { collectContent } from './collect-content.ts';
-export { fetchedAfter } from './fetched-by-agent.ts';
+export { fetchedAfter } from './given-content.ts';
 export { receiveUpload, rememberUpload, renewUpload, reportDeletion } from './uploads.ts';

@@ -5,9 +5,16 @@ import type { Permitted } from '../http/caller.ts';
 import type { AssetReplacement } from './asset-input.ts';
 import { isContentWithheld, type StoredAsset, changeAsset, readAssetToChange } from '../rows/asset.ts';
 import { pendingContent } from './create-asset.ts';
-import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
+import {
+  fetchedAfter,
+  refuseMisfits,
+  withoutContent,
+  decodeContent,
+  matchChecksum,
+  writeContent,
+  type WrittenContent,
+} from './given-content.ts';
 import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
-import { decodeContent, matchChecksum, writeContent, type WrittenContent } from './write-content.ts';
 import { type ContentStore, presignUpload, uploadKey } from '../rows/content-store.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../rows/public-key.ts';
@@ -20,7 +27,7 @@ import {
   isRenamed,
   refuseTakenPlaces,
   renameLinks,
-} from './change-linked-computations.ts';
+} from './linked-computations.ts';
 
 interface UpdateRequest extends UserRequest {
   id: string;

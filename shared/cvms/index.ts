@@ -4,7 +4,5 @@
  */
 
 export { listCommands, openWork } from './list-commands.ts';
-export { readManifestBefore } from './record-refusal.ts';
-export { recordRefusal } from './record-refusal.ts';
-export { recordReports } from './record-reports.ts';
+export { recordReports, readManifestBefore, recordRefusal } from './record-reports.ts';
 export { type LastingReport, longestReason, type Report, reportSchema, stateEventIdPrefix } from './report.ts';

@@ -2,8 +2,7 @@ import { arrayOf, described, namedObject, shownText, strictObject } from 'comput
 import { identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { type Route, waitParameter } from '../http/route.ts';
-import { brokersAnswer, jwe } from '../releases/broker-answer.ts';
-import { brokerSeconds, mostAsked } from '../releases/broker.ts';
+import { brokerSeconds, mostAsked, brokersAnswer, jwe } from '../releases/broker.ts';
 import { waiting } from '../runtime/uses.ts';
 import { openObject } from './service.ts';
 

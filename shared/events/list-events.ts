@@ -1,7 +1,6 @@
 import { laterOf } from 'computation-management-formats/timestamps';
-import { type EventFilter, type EventQuery, parseEventQuery } from './event-filter.ts';
 import { type Event, parseEvent } from '../journal/journal.ts';
-import type { EventPage } from './matching-events.ts';
+import { type EventPage, type EventFilter, type EventQuery, parseEventQuery } from './matching-events.ts';
 import { type EventsAfter, findPosition, type Paging, readEvents, readEventsAfter, readNewEvents } from './read-events.ts';
 import { invalid } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';

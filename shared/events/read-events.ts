@@ -3,8 +3,7 @@ import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItemEventually, getItems, queryPrefix } from '../table/table.ts';
 import { eventsPerAppend, type JournalHead, parseHead, parseStoredEvent, publicEvent, readHead } from '../journal/journal.ts';
-import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
-import { type EventPage, readMatching, type Selection } from './matching-events.ts';
+import { type EventPage, readMatching, type Selection, type EventFilter, filtersFacets, matches } from './matching-events.ts';
 import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from '../journal/read-journal.ts';
 
 /** A page of a list of events: `limit` from 1 to 100, `offset` from 0. */

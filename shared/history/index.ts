@@ -4,7 +4,6 @@
  */
 
 export { integrateChanged, integrateEntries, isWaitingEntry, reportWaiting, type StageLog } from './integrate-entries.ts';
-export { readLogIdentity } from './log-key.ts';
 export { openLogStore } from './log-store.ts';
-export { type ProvenEntry, proveEntries } from './published-log.ts';
+export { type ProvenEntry, proveEntries, readLogIdentity } from './published-log.ts';
 export { type Witness, witnessesOfStage, witnessSchema } from './witnesses.ts';

@@ -20,9 +20,8 @@ import { parseStored, storedBytes } from '../table/stored.ts';
 import { clockOf, getItem, getItemsOf, type Item, queryPartition, type Table } from '../table/table.ts';
 import { deleteItemsOf, putItems, updateIf } from '../table/writes.ts';
 import { steadyTimeOf } from '../runtime/deadline.ts';
-import { logSigner } from './log-key.ts';
 import { type LogStore, publish, storeTile, tileReader } from './log-store.ts';
-import { parsePlace, type Published, readPublished } from './published-log.ts';
+import { parsePlace, type Published, readPublished, logSigner } from './published-log.ts';
 import { withCosignatures, type Witness } from './witnesses.ts';
 
 /** The parts of a stage that its log is made of. */

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 /**
  * The settings of a web page whose security headers differ from the default: which origins it may call, and where it may submit
  * forms.
@@ -36,3 +37,16 @@ export function pageHeaders(policy: PagePolicy = {}): Map<string, string> {
     ['x-content-type-options', 'nosniff'],
   ]);
 }
+
+const contentTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Returns the content type of a file by the ending of its name. Default: application/octet-stream. */
+export const contentTypeOf = (file: string): string => contentTypes[extname(file)] ?? 'application/octet-stream';

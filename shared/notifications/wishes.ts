@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { openKey, sealKey } from '../rows/sealed-key.ts';
-import { readServiceSecret } from '../rows/service-secret.ts';
+import { openKey, sealKey, readServiceSecret } from '../rows/sealed-key.ts';
 import type { Kms } from '../runtime/clients.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { mailKeys } from '../table/keys.ts';

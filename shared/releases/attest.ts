@@ -14,7 +14,7 @@ import { tokenKey } from '../rows/agent-tokens.ts';
 import type { ContentStore } from '../rows/content-store.ts';
 import { hashOfBody, keepSession } from '../rows/key-session.ts';
 import { type KeyedRun, readKeyedRuns } from '../rows/asset-key.ts';
-import { readServiceSecret } from '../rows/service-secret.ts';
+import { readServiceSecret } from '../rows/sealed-key.ts';
 import type { Kms } from '../runtime/clients.ts';
 import type { Table } from '../table/table.ts';
 import { readProcesses } from './find-run.ts';

@@ -1,8 +1,10 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { Kms } from '../runtime/clients.ts';
 import { environment } from '../runtime/environment.ts';
-import type { Item } from '../table/table.ts';
+import { type Item, type Table, getItem } from '../table/table.ts';
+import { secretKeys } from '../table/keys.ts';
+import { putItemIf } from '../table/writes.ts';
 
 /** A secret key as it is stored: encrypted, with a digest by which changes of the key are noticed. */
 export interface StoredKey {
@@ -86,4 +88,30 @@ export async function openKey(kms: Kms, owner: OwnerOfKey, kept: StoredKey | '')
   const decryption = createDecipheriv(cipher, dataKey, bytes.subarray(nonceAt, tagAt));
   decryption.setAuthTag(bytes.subarray(tagAt, textAt));
   return Buffer.concat([decryption.update(bytes.subarray(textAt)), decryption.final()]).toString('utf8');
+}
+
+/** The secrets that the service makes for itself: by the first it knows its nonces, by the second its links to unsubscribe. */
+export type SecretName = 'challenges' | 'unsubscribe';
+
+let known: { of: Table['document']; secrets: Map<SecretName, Buffer> } | undefined;
+
+/** Reads a secret of the service, 32 bytes. The first call of a process reads it, the very first makes it. */
+export async function readServiceSecret(table: Table, kms: Kms, name: SecretName): Promise<Buffer> {
+  if (known?.of !== table.document) known = { of: table.document, secrets: new Map() };
+  const { secrets } = known;
+  const before = secrets.get(name);
+  if (before) return before;
+  const owner = { secret: name };
+  const key = secretKeys.secret(name);
+  let stored = storedKeyOf(await getItem(table, key));
+  if (stored === '') {
+    const made = await sealKey(kms, { owner, plain: randomBytes(32).toString('base64') });
+    if (made === '') throw new Error('A secret of 32 bytes was not encrypted.');
+    await putItemIf(table, { ...key, ...sealedKeyAttributes(made) }, { ConditionExpression: 'attribute_not_exists(pk)' });
+    stored = storedKeyOf(await getItem(table, key));
+  }
+  const secret = Buffer.from(await openKey(kms, owner, stored), 'base64');
+  if (secret.length !== 32) throw new Error(`The secret ${name} of the service is not stored.`);
+  secrets.set(name, secret);
+  return secret;
 }

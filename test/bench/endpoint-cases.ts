@@ -4,7 +4,7 @@ import type { EndpointRequest } from '../support/http-event.ts';
 import { randomUUID } from 'node:crypto';
 import { indexRows } from '../../shared/find/index-names.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
-import { recordContentRead } from '../../shared/assets/content-reads.ts';
+import { recordContentRead } from '../../shared/assets/describe-asset.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import type { CvmInput } from '../../shared/rows/cvm.ts';
 import type { RunReference } from '../../shared/rows/run.ts';

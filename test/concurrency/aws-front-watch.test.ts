@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { EventFilter } from '../../shared/events/event-filter.ts';
+import type { EventFilter } from '../../shared/events/matching-events.ts';
 import { findPosition, readEventsAfter, readNewEvents } from '../../shared/events/read-events.ts';
 import { anEvent, appendToJournal } from '../support/append-to-journal.ts';
 import { startAwsTable } from '../support/aws-dynamodb/aws-dynamodb.ts';

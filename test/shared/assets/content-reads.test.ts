@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
+import { parseContentReads, recordContentRead } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/rows/asset.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';

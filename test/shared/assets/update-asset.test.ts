@@ -8,7 +8,7 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { readAsset } from '../../../shared/rows/asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
-import { changeInputsLater } from '../../../shared/assets/change-linked-computations.ts';
+import { changeInputsLater } from '../../../shared/assets/linked-computations.ts';
 import { followTodo, rebuildTodo } from '../../../shared/todo/follow-changes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { streamOf } from '../../support/table-stream.ts';

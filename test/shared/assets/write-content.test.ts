@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inlineLimitInBytes } from '../../../shared/rows/asset.ts';
-import { decodeContent, matchChecksum } from '../../../shared/assets/write-content.ts';
+import { decodeContent, matchChecksum } from '../../../shared/assets/given-content.ts';
 
 const refusedAs = (code: string): Error => expect.objectContaining({ code }) as Error;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { recordRefusal } from '../../../shared/cvms/record-refusal.ts';
-import { recordReports } from '../../../shared/cvms/record-reports.ts';
+import { recordReports, recordRefusal } from '../../../shared/cvms/record-reports.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

@@ -1,6 +1,6 @@
 import { keysOf } from 'computation-management-counted-list/keys';
 import { describe, expect, it } from 'vitest';
-import { recordContentRead } from '../../../shared/assets/content-reads.ts';
+import { recordContentRead } from '../../../shared/assets/describe-asset.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matches, matchingNumbers, parseTimeBound } from '../../../shared/events/event-filter.ts';
+import { matches, matchingNumbers, parseTimeBound } from '../../../shared/events/matching-events.ts';
 import { parseSegment, segmentItem } from '../../../shared/journal/segment.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/journal.ts';
 import { anEvent } from '../../support/append-to-journal.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EventFilter } from '../../../shared/events/event-filter.ts';
+import type { EventFilter } from '../../../shared/events/matching-events.ts';
 import { type Event, readHead } from '../../../shared/journal/journal.ts';
 import {
   type Continuation,
