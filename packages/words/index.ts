@@ -18,6 +18,7 @@ export { policyMembers } from './policy-members.ts';
 export type { MarkedText } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
+export { owedSince } from './owed-since.ts';
 export { approvalRows, type ApprovalState, describeMissing, isGiven, isNothing, type MissingItem } from './readiness.ts';
 export { agoText, csvText, hashGroups, oldText, sentence, shellWord } from './texts.ts';
 export { lettersNote, userText, usersText } from 'computation-management-formats/quoted-name';

@@ -1,6 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
-import { plainName } from 'computation-management-formats/quoted-name';
-import { agoText, oldText, userText } from 'computation-management-words';
+import { plainName, quotedText } from 'computation-management-formats/quoted-name';
+import { agoText, oldText, owedSince, userText } from 'computation-management-words';
 import { findRows, page } from 'computation-management-client';
 import { learnOf } from '../context/context.ts';
 import { coverageOf, formatCoverage, staleApprovals, staleText } from '../context/coverage.ts';
@@ -22,11 +22,16 @@ export function addTodoCommand(program: CmsCommand): void {
       const { client, command, terminal } = context;
       const { signal } = terminal;
       const todo = await client.getTodo();
-      const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
+      const idsOf = (tasks: { computation_id: string }[]) => (context.isJson ? [] : tasks.map((task) => task.computation_id));
+      const ids = idsOf(todo.approvals);
+      const all = [...new Set([...ids, ...idsOf([...todo.keys, ...todo.reviews, ...todo.invitations])])];
+      const files = context.isJson ? [] : todo.content.map(({ asset_id }) => asset_id);
       const isOwn = ({ user }: { user: string }) => user === context.user;
-      const [computations, stale] = await Promise.all([
-        learnOf(ids, signal, (id, signal) => client.getComputation({ id, signal })),
+      const [computations, events, stale, assets] = await Promise.all([
+        learnOf(all, signal, (id, signal) => client.getComputation({ id, signal })),
+        learnOf(all, signal, async (id, signal) => (await client.listEvents({ id, limit: 100, signal })).events),
         learnOf(ids, signal, (id, signal) => staleApprovals({ ...context, terminal: { ...terminal, signal } }, id, isOwn)),
+        learnOf(files, signal, (id, signal) => client.getAsset({ id, signal })),
       ]);
       const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
         const computation = computations.get(id);
@@ -37,6 +42,12 @@ export function addTodoCommand(program: CmsCommand): void {
       signal.throwIfAborted();
       const items = kinds.flatMap((waits_for) => todo[waits_for].map((each) => ({ waits_for, ...each })));
       const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
+      const ago = (at: string | undefined) => (at === undefined ? [] : [agoText(at, terminal.now())]);
+      const line = (parts: string[]) =>
+        parts.length === 0 ? '' : `${hanging(parts.join(', '), (terminal.columns ?? 110) - 2)}\n`;
+      const since = (kind: 'approval' | 'key' | 'review', id: string) =>
+        ago(owedSince({ kind }, context.user, events.get(id) ?? []));
+      const from = (id: string) => [computations.get(id)?.owner].flatMap((owner) => (owner ? [`From ${userText(owner)}`] : []));
       context.print({ items, totals: todo.totals, as_of: todo.as_of }, () => {
         const lines = [
           ...todo.approvals.map(({ computation_id: id, name, because }) =>
@@ -46,20 +57,38 @@ export function addTodoCommand(program: CmsCommand): void {
                 ...(covered.has(id) ? [] : [command(`check ${id}`)]),
                 command(approvalOf(id, computations.get(id)?.approval === 'all_signed')),
               ],
-              covered.get(id) ?? staleText(stale.get(id) ?? []),
+              // What changed since an approval has its own time.
+              line([...from(id), ...(stale.get(id)?.length ? [] : since('approval', id))]) +
+                (covered.get(id) ?? staleText(stale.get(id) ?? [])),
             ),
           ),
-          ...todo.keys.map(({ computation_id, name }) =>
-            entry(`Upload your key to ${plainName(name)}`, [command(`key upload ${keyFile}.pub ${computation_id}`)]),
+          ...todo.keys.map(({ computation_id: id, name }) =>
+            entry(
+              `Upload your key to ${plainName(name)}`,
+              [command(`key upload ${keyFile}.pub ${id}`)],
+              line([...from(id), ...since('key', id)]),
+            ),
           ),
           ...todo.content.map(({ asset_id: id, file_name }) =>
-            entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))]),
+            entry(
+              `Upload the content of ${plainName(file_name)}`,
+              [command(uploadOf({ file_name, id }))],
+              line(ago(assets.get(id)?.created_at)),
+            ),
           ),
           ...todo.reviews.map(({ computation_id: id, name, run_id }) =>
-            entry(`Review the result of ${plainName(name)}`, [command(`review ${id} --run ${run_id} --key ${keyFile}`)]),
+            entry(
+              `Review the result of ${plainName(name)}`,
+              [command(`review ${id} --run ${run_id} --key ${keyFile}`)],
+              line([...from(id), ...since('review', id)]),
+            ),
           ),
-          ...todo.refusals.map(({ computation_id, name, user }) =>
-            entry(`Refusal of ${userText(user)} to approve ${plainName(name)}`, [command(`approvals ${computation_id}`)]),
+          ...todo.refusals.map(({ computation_id, name, user, reason, refused_at }) =>
+            entry(
+              `Refusal of ${userText(user)} to approve ${plainName(name)}`,
+              [command(`approvals ${computation_id}`)],
+              line([quotedText(reason), ...ago(refused_at)]),
+            ),
           ),
           ...todo.invitations.map(({ computation_id: id, name, owner, expected }) =>
             entry(
@@ -67,6 +96,7 @@ export function addTodoCommand(program: CmsCommand): void {
               expected.map((part) =>
                 command(part === 'provider' ? `asset upload FILE --computation ${id}` : `key upload ${keyFile}.pub ${id}`),
               ),
+              line(since('key', id)),
             ),
           ),
           ...kinds

@@ -1,4 +1,5 @@
 import { Button, type StatusIndicatorProps } from '@cloudscape-design/components';
+import { owedSince } from 'computation-management-words';
 import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
 import { machineLines } from '../attestation/machines.ts';
@@ -6,7 +7,7 @@ import { GoTo, Panel } from '../frame/index.ts';
 import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
 import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
 import { debtText } from './invitation.ts';
-import { type Move, owedSince, type Step, stepsOf } from './steps.ts';
+import { type Move, type Step, stepsOf } from './steps.ts';
 
 interface Props {
   overview: Overview;

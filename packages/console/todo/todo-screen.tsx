@@ -1,11 +1,10 @@
 import { Alert, Button, type ButtonProps, Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { type ChangeCard, changeCards, oldText } from 'computation-management-words';
+import { type ChangeCard, changeCards, oldText, owedSince } from 'computation-management-words';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { Change, Since } from '../approvals/changes.tsx';
 import { expectedOf } from '../computations/invitation.ts';
-import { owedSince } from '../computations/steps.ts';
 import { ScreenFrame } from '../frame/index.ts';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 import { type Column, FactTable, RowFact } from '../lists/index.ts';
@@ -153,7 +152,8 @@ function tasksOf(todo: Schemas['Todo'], domain: string, askForKey: (id: string) 
     })),
     ...todo.content.map(({ asset_id: id, file_name: name }) => {
       const href = addressOf({ screen: 'asset', domain, id });
-      return { key: id, name, href, action: 'Upload content of', act: { href }, why: 'Your file has no content yet' };
+      const why = <Told kind="content" id={id} otherwise="Your file has no content yet" />;
+      return { key: id, name, href, action: 'Upload content of', act: { href }, why };
     }),
     ...todo.refusals.map((task) => ({
       ...of(task, `refusals ${task.user}`),
@@ -178,7 +178,7 @@ function tasksOf(todo: Schemas['Todo'], domain: string, askForKey: (id: string) 
 
 interface ToldProps {
   kind: Parameters<typeof owedSince>[0]['kind'];
-  /** The identifier of the computation. */
+  /** The identifier of the computation, or of the asset without content. */
   id: string;
   /** The digest of the manifest to approve. With another, it is asked anew. */
   of?: string;
@@ -190,6 +190,7 @@ interface ToldProps {
 function Told({ kind, id, of = '', otherwise }: ToldProps) {
   const { client, me } = useDomain();
   const ask = async (signal: AbortSignal) => {
+    if (kind === 'content') return { since: (await client.getAsset({ id, signal })).created_at };
     const { events } = await client.listEvents({ id, limit: 100, signal });
     const since = owedSince({ kind }, me.user, events);
     if (kind !== 'approval') return { since };

@@ -335,17 +335,24 @@ describe('names of others in other places', () => {
       reviews: [],
       keys: corpus.map((name, index) => ({ computation_id: idOf(index), name })),
       content: corpus.map((file_name, index) => ({ asset_id: idOf(index), file_name })),
-      refusals: corpus.map((name, index) => ({ computation_id: idOf(index), name, user: name })),
+      refusals: corpus.map((name, index) => ({ computation_id: idOf(index), name, user: name, reason: name, refused_at: '' })),
       invitations: corpus.map((name, index) => ({ computation_id: idOf(index), name, owner: name, expected: ['provider'] })),
       totals: { approvals: 0, keys: corpus.length, content: corpus.length, refusals: corpus.length, invitations: corpus.length },
     };
     const page = { limit: 100, offset: 0, total: corpus.length };
     const run = { cvm_id: 'cvm-1', status: 'running', started_at: '2026-01-01T00:00:00.000Z' };
     const runs = corpus.map((_, index) => ({ ...run, id: `r${index}`, computation_id: idOf(index) })).reverse();
-    const computations = corpus.map((name, index) => ({ id: idOf(index), name })).reverse();
-    const answers = {
+    const computations = corpus.map((name, index) => ({ id: idOf(index), name, owner: name })).reverse();
+    const answers: Record<string, Answer> = {
       '/todo': json(todo),
       '/computations': json({ computations, ...page }),
+      ...Object.fromEntries(
+        computations.flatMap((row) => [
+          [`/computations/${row.id}`, json(row)],
+          [`/computations/${row.id}/events`, json({ events: [] })],
+          [`/assets/${row.id}`, json({ created_at: '2026-01-01T00:00:00.000Z' })],
+        ]),
+      ),
       '/computations/runs': json({ runs, ...page }),
     };
     for (const command of ['todo', 'status']) {
@@ -468,6 +475,41 @@ describe('cms todo', () => {
   it('says how many wait beyond those that are listed', async () => {
     const todo = { ...todoOf(0), totals: { approvals: 12, keys: 0, content: 0 } };
     expect((await cms({ '/todo': json(todo) })('todo')).stdout).toBe('These are 0 of 12 approvals that wait for you.\n');
+  });
+
+  it('says from whom each task is, since when it waits, and why somebody refuses', async () => {
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const of = { computation_id: idOf(0), name: 'A' };
+    const todo = {
+      ...todoOf(1),
+      keys: [of],
+      content: [{ asset_id: idOf(1), file_name: 'a.csv' }],
+      reviews: [{ ...of, run_id: idOf(2) }],
+      refusals: [{ ...of, user: 'bob', reason: 'No.', refused_at: ago(3) }],
+      invitations: [{ ...of, owner: 'carol', expected: ['consumer'] }],
+    };
+    const events = [
+      { event_type: 'completed', originator: 'system', timestamp: ago(5), details: '' },
+      { event_type: 'asset_linked', originator: 'alice', timestamp: ago(8), details: '' },
+      { event_type: 'created', originator: 'carol', timestamp: ago(9), details: '' },
+    ];
+    const answers = {
+      '/todo': json(todo),
+      [path]: json({ owner: 'carol' }),
+      [`${path}/events`]: json({ events }),
+      [`${path}/approvals`]: json({ approvals: [] }),
+      [`${path}/manifest`]: json({}, 422),
+      [`/assets/${idOf(1)}`]: json({ created_at: ago(7) }),
+    };
+    const { stdout } = await cms(answers)('todo');
+    expect(stdout.split('\n').filter((line) => /^ {2}\S/.test(line))).toEqual([
+      '  From carol, 8 minutes ago',
+      '  From carol, 8 minutes ago',
+      '  7 minutes ago',
+      '  From carol, 5 minutes ago',
+      '  "No.", 3 minutes ago',
+      '  8 minutes ago',
+    ]);
   });
 
   it('says as of when this is, if changes are followed late', async () => {
