@@ -15,9 +15,10 @@ import { parseSnapshot } from '../../../shared/rows/run-snapshot.ts';
 import { decideResult } from '../../../shared/results/decide-result.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 import type { StreamBatch } from '../../../shared/table/fold-lists.ts';
-import { listKeys, lists, runKeys } from '../../../shared/table/keys.ts';
+import { listKeys, lists, recheckKeys, runKeys } from '../../../shared/table/keys.ts';
 import { parseStored } from '../../../shared/table/stored.ts';
-import { getItem, queryPrefix, type Table } from '../../../shared/table/table.ts';
+import { getItem, queryPartition, queryPrefix, type Table } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { followTodo, recheckTodo } from '../../../shared/todo/follow-changes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { type Task, tasksOf } from '../../../shared/todo/tasks-of.ts';
@@ -279,4 +280,17 @@ describe('followTodo', () => {
     },
     amount({ sample: 60_000, full: 3_600_000 }),
   );
+});
+
+it('looks in one sweep at all that is due, however much it is', async () => {
+  const { table } = stores;
+  const [shard = ''] = recheckKeys.shards;
+  const due = Array.from({ length: 8_000 }, (_, index) => {
+    const thing = { domain: 'due', kind: 'asset', number: index + 1 };
+    return { ...recheckKeys.recheck(byAlice.now, recheckKeys.thing(thing.kind, thing.domain, thing.number)), ...thing };
+  });
+  const ofShard = due.filter(({ pk }) => pk === shard).slice(0, 510);
+  await putItems(table, ofShard);
+  expect(await recheckTodo(table, byAlice.now)).toBe(510);
+  expect(await queryPartition(table, shard)).toEqual([]);
 });
