@@ -1,6 +1,6 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
-import { openKey, sealKey } from '../../shared/rows/sealed-key.ts';
+import { sealKey } from '../../shared/rows/sealed-key.ts';
 import { createComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
@@ -21,10 +21,5 @@ export const handler = changeEndpoint(createComputationRoute, {
     };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>
-    withCurrentServerKey(computation, {
-      domain: path.domainID,
-      caller,
-      table,
-      open: (owner, stored) => openKey(openKms(deadline), owner, stored),
-    }),
+    withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),
 });

@@ -1,6 +1,6 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
-import { openKey, sealKey } from '../../shared/rows/sealed-key.ts';
+import { sealKey } from '../../shared/rows/sealed-key.ts';
 import { updateComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
@@ -18,10 +18,5 @@ export const handler = changeEndpoint(updateComputationRoute, {
     return { permitted, body: computation, etag: computationEtag(caller, row, definition) };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>
-    withCurrentServerKey(computation, {
-      domain: path.domainID,
-      caller,
-      table,
-      open: (owner, stored) => openKey(openKms(deadline), owner, stored),
-    }),
+    withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),
 });

@@ -2,9 +2,13 @@ import { domainId, identifier } from 'computation-management-formats/identifiers
 import { decisions, longestNote } from 'computation-management-formats/consent';
 import * as v from 'valibot';
 import { longestRefusal, shownText } from 'computation-management-formats/fields';
-import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
+import {
+  type AdministrativeEvent,
+  assetTypes,
+  type LifecycleEvent,
+  reasonCodes,
+} from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
-import type { AdministrativeEvent, LifecycleEvent } from 'computation-management-formats/vocabulary';
 import { eventSchema } from '../../shared/journal/journal.ts';
 import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { longestReason } from '../../shared/rows/run.ts';

@@ -1,5 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { RunTimes } from '../../shared/lifecycle/index.ts';
 
 /** The configuration of a deployment of the service, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
@@ -91,16 +92,7 @@ export interface Stage {
    */
   monthlyBudgetInDollars?: number;
   /** The limits of the times of a run, in seconds, after which the run ends by itself. */
-  runTimes: {
-    /** The time in seconds until the CVM must accept a run that was started. */
-    acceptInSeconds: number;
-    /** The longest time in seconds between two reports of the CVM during a run. */
-    silenceInSeconds: number;
-    /** The longest time in seconds of a whole run after the CVM has accepted it. */
-    runInSeconds: number;
-    /** The time in seconds until the CVM must confirm that it has stopped a run. */
-    stopInSeconds: number;
-  };
+  runTimes: RunTimes;
   /**
    * The names of the KMS keys that sign evidence, oldest first. The last key signs, and the public keys of all are published. To
    * replace the key, add a name. Never remove a name: evidence that its key has signed could no longer be verified.

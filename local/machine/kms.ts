@@ -1,17 +1,10 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { thumbprintOf } from 'computation-management-formats/es256';
 import * as v from 'valibot';
 import { keptFile } from './data-directory.ts';
+import { decrypt, encrypt } from '../../shared/rows/sealed-key.ts';
 import type { Kms } from '../../shared/runtime/clients.ts';
 
 /** The keys of this machine: they sign evidence and the log, and seal private keys, in place of keys in KMS. */
@@ -37,10 +30,7 @@ const signingKeys = v.object({ keys: v.pipe(v.array(privateJwk), v.nonEmpty()) }
 /** The schema of the file with the key that signs the checkpoints of the log: PKCS #8 of Ed25519, in PEM. */
 const logKey = v.object({ key: v.pipe(v.string(), v.check(isEd25519, 'Expected an Ed25519 private key in PEM.')) });
 
-const cipher = 'aes-256-gcm';
 const keyBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
 const sealingKey = v.object({
   key: v.pipe(
     v.string(),
@@ -121,18 +111,12 @@ function kmsOn(signing: ReadonlyMap<string, PrivateJwk>, sealing: Buffer, logKey
       return sign(null, message, logKey.pem);
     },
     newDataKey: async (_, context) => {
-      const [plain, nonce] = [randomBytes(keyBytes), randomBytes(nonceBytes)];
-      const encryption = createCipheriv(cipher, sealing, nonce).setAAD(bytesOf(context));
-      const text = Buffer.concat([encryption.update(plain), encryption.final()]);
-      return { plain, encrypted: Buffer.concat([nonce, encryption.getAuthTag(), text]) };
+      const plain = randomBytes(keyBytes);
+      return { plain, encrypted: encrypt(sealing, plain, bytesOf(context)) };
     },
     openDataKey: async (_, encrypted, context) => {
-      const tagEnd = nonceBytes + tagBytes;
       try {
-        const decryption = createDecipheriv(cipher, sealing, encrypted.subarray(0, nonceBytes))
-          .setAAD(bytesOf(context))
-          .setAuthTag(encrypted.subarray(nonceBytes, tagEnd));
-        return Buffer.concat([decryption.update(encrypted.subarray(tagEnd)), decryption.final()]);
+        return decrypt(sealing, encrypted, bytesOf(context));
       } catch {
         throw named('InvalidCiphertextException', 'The ciphertext or its context is not that of this key.');
       }

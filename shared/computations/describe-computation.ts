@@ -5,7 +5,8 @@ import { invalid } from '../runtime/errors.ts';
 import { computationKeys, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItem, getItems } from '../table/table.ts';
 import { withoutServerKey } from '../rows/agent-config.ts';
-import type { OpenKey } from '../rows/sealed-key.ts';
+import { openKey } from '../rows/sealed-key.ts';
+import type { Kms } from '../runtime/clients.ts';
 import {
   type Computation,
   computationSchema,
@@ -110,7 +111,7 @@ interface Described {
  * if the answer includes a private key.
  * @throws ServiceError `not_found`
  */
-export async function describeToCaller(table: Table, open: OpenKey, request: Request): Promise<Described> {
+export async function describeToCaller(table: Table, kms: Kms, request: Request): Promise<Described> {
   const { domain, id, caller, isPeek, isKnown } = request;
   if (isPeek) {
     const row = await readComputation(table, domain, id);
@@ -121,7 +122,7 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
   const etag = computationEtag(caller, row, definition);
   if (isKnown?.(etag)) return { etag };
   const stored = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
-  const server_key = await open({ computation: row.id }, stored);
+  const server_key = await openKey(kms, { computation: row.id }, stored);
   return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
 }
 
@@ -131,7 +132,7 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
  */
 export async function withCurrentServerKey(
   computation: Computation,
-  { domain, caller, table, open }: { domain: string; caller: Caller; table: Table; open: OpenKey },
+  { domain, caller, table, kms }: { domain: string; caller: Caller; table: Table; kms: Kms },
 ): Promise<Computation> {
   const { id, agent_config } = computation;
   const [item, config] = await Promise.all([
@@ -141,7 +142,7 @@ export async function withCurrentServerKey(
   const row = findComputation(item, id);
   if (!row || !mayReadServerKey(row, caller)) return computation;
   const { agent_config: kept } = parseDefinition(config ? [config] : []);
-  const server_key = await open({ computation: id }, kept.server_key);
+  const server_key = await openKey(kms, { computation: id }, kept.server_key);
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }
 

@@ -12,7 +12,8 @@ import {
   TaskDoesNotExist,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import { type RunReference, referenceTo } from '../rows/run.ts';
+import * as v from 'valibot';
+import { type RunReference, referenceTo, runReference } from '../rows/run.ts';
 import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
@@ -61,7 +62,7 @@ export async function startExecution(
       new StartExecutionCommand({
         stateMachineArn: executions.stateMachineArn,
         name: executionName(action, run.run_id, resumed),
-        input: JSON.stringify({ action, ...run }),
+        input: JSON.stringify({ action, ...v.parse(runReference, run) }),
       }),
       untilDeadline(executions),
     );

@@ -143,10 +143,9 @@ async function endIfOrphaned(
     return await endRun(table, claim, ended, now);
   }
   if (findRun(runItem, claim.run_id)?.status !== 'stopping') return false;
-  const { domain, computation_id, run_id, cvm_id } = claim;
-  const stop = await statusOf('stop', run_id, resumed);
-  if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);
-  else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
+  const stop = await statusOf('stop', claim.run_id, resumed);
+  if (stop === undefined) await startExecution(executions, 'stop', claim, resumed);
+  else if (stop !== 'RUNNING') await completeStop(table, executions, claim, now);
   return false;
 }
 
@@ -163,8 +162,7 @@ export async function resumeRun(
   status: ExecutionStatus | undefined,
 ): Promise<number> {
   const resumed = status === undefined ? (claim.resumed ?? 0) : await takeNextName(table, claim);
-  const { domain, computation_id, run_id, cvm_id } = claim;
-  await startExecution(executions, 'run', { domain, computation_id, run_id, cvm_id }, resumed);
+  await startExecution(executions, 'run', claim, resumed);
   return resumed;
 }
 

@@ -31,9 +31,6 @@ export interface KeyToSeal {
 /** Encrypts a secret key. Returns '' if the key is ''. */
 export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
 
-/** Decrypts a secret key. Returns '' if there is none. */
-export type OpenKey = (owner: OwnerOfKey, stored: StoredKey | '') => Promise<string>;
-
 /** Returns the SHA-256 of a secret key, base64url, by which changes of the key are noticed. */
 export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
@@ -51,25 +48,42 @@ export function storedKeyOf(item: Item | undefined): StoredKey | '' {
   return { digest: key_digest, sealed: sealed_key };
 }
 
-/**
- * The cipher of encrypted keys. Such a key is base64 of the length of the encrypted data key (2 bytes, big-endian), that data key,
- * the nonce, the tag, and the encrypted text. KMS binds the data key to the owner.
- */
 const cipher = 'aes-256-gcm';
-const lengthBytes = 2;
 const nonceBytes = 12;
 const tagBytes = 16;
+
+/**
+ * Encrypts bytes by AES-256-GCM, bound to a context. @returns the nonce, the tag and the encrypted bytes
+ * @param context the bytes without which nobody decrypts the others. Default: none
+ */
+export function encrypt(key: Uint8Array, plain: Uint8Array, context: Uint8Array = new Uint8Array()): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const encryption = createCipheriv(cipher, key, nonce).setAAD(context);
+  const text = Buffer.concat([encryption.update(plain), encryption.final()]);
+  return Buffer.concat([nonce, encryption.getAuthTag(), text]);
+}
+
+/** Decrypts what `encrypt` has returned. @throws Error if the key or the context is another one */
+export function decrypt(key: Uint8Array, encrypted: Uint8Array, context: Uint8Array = new Uint8Array()): Buffer {
+  const textAt = nonceBytes + tagBytes;
+  const decryption = createDecipheriv(cipher, key, encrypted.subarray(0, nonceBytes)).setAAD(context);
+  decryption.setAuthTag(encrypted.subarray(nonceBytes, textAt));
+  return Buffer.concat([decryption.update(encrypted.subarray(textAt)), decryption.final()]);
+}
+
+/**
+ * The bytes before an encrypted data key, which have its length, big-endian. An encrypted key is base64 of them, of the encrypted data
+ * key, and of what `encrypt` returns. KMS binds the data key to the owner.
+ */
+const lengthBytes = 2;
 
 /** Encrypts a secret key with a data key that KMS makes in one call. Returns '' without a call if the key is ''. */
 export async function sealKey(kms: Kms, { owner, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
   const dataKey = await kms.newDataKey(environment().SEALING_KEY_ARN, { ...owner });
-  const nonce = randomBytes(nonceBytes);
-  const encryption = createCipheriv(cipher, dataKey.plain, nonce);
-  const text = Buffer.concat([encryption.update(plain, 'utf8'), encryption.final()]);
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt16BE(dataKey.encrypted.length);
-  const sealed = Buffer.concat([length, dataKey.encrypted, nonce, encryption.getAuthTag(), text]).toString('base64');
+  const sealed = Buffer.concat([length, dataKey.encrypted, encrypt(dataKey.plain, Buffer.from(plain))]).toString('base64');
   return { digest: digestOfKey(plain), sealed };
 }
 
@@ -80,14 +94,10 @@ export async function sealKey(kms: Kms, { owner, plain }: KeyToSeal): Promise<St
 export async function openKey(kms: Kms, owner: OwnerOfKey, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';
   const bytes = Buffer.from(kept.sealed, 'base64');
-  const nonceAt = lengthBytes + bytes.readUInt16BE();
-  const tagAt = nonceAt + nonceBytes;
-  const textAt = tagAt + tagBytes;
-  const encrypted = bytes.subarray(lengthBytes, nonceAt);
+  const textAt = lengthBytes + bytes.readUInt16BE();
+  const encrypted = bytes.subarray(lengthBytes, textAt);
   const dataKey = await kms.openDataKey(environment().SEALING_KEY_ARN, encrypted, { ...owner });
-  const decryption = createDecipheriv(cipher, dataKey, bytes.subarray(nonceAt, tagAt));
-  decryption.setAuthTag(bytes.subarray(tagAt, textAt));
-  return Buffer.concat([decryption.update(bytes.subarray(textAt)), decryption.final()]).toString('utf8');
+  return decrypt(dataKey, bytes.subarray(textAt)).toString();
 }
 
 /** The secrets that the service makes for itself: by the first it knows its nonces, by the second its links to unsubscribe. */
