@@ -136,7 +136,7 @@ const [names = ''] = attempts;
 export interface Follower {
   /** Ends the calls, and waits for those at work. */
   stop: () => Promise<void>;
-  /** Has a row followed as if it had changed, for which nothing is known to be followed. */
+  /** Treats a row as changed, so that it is followed although no change of it was seen. */
   follow: (row: AnyKey) => void;
   /** Returns the time in milliseconds since 1970 until which all changes of rows with names have been followed. */
   followedUntil: () => number;

@@ -18,7 +18,7 @@ const maxNodeBytes = 900;
 /** The size in bytes below which a new node is merged with its neighbour. */
 const minNodeBytes = 225;
 /**
- * The largest lowest inner node on the right edge of the tree, in bytes. That node is in the head of the list. After a split it
+ * The most bytes of the node that has the newest leaves of a list's tree, which the head of the list contains. After a split it
  * still has the leaves of about 20,000 members, so that a page of the newest members in a rare state needs no other node.
  */
 const maxBranchBytes = 1_400;

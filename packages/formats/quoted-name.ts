@@ -53,8 +53,7 @@ export const plainName = (text: string): string =>
  */
 export function userText(user: string): string {
   if (/^[ -~]*$/.test(user)) return plainName(user);
-  const escaped = (letter: string) => `\\u{${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
-  return `"${user.replace(/["\\]|[^!-~]/gu, escaped)}"`;
+  return `"${user.replace(/["\\]|[^!-~]/gu, (letter) => `\\u{${codeOf(letter)}}`)}"`;
 }
 
 /** Returns identifiers of users, each as `userText` does, as a list. Empty without users. */
@@ -100,7 +99,7 @@ export function seenName(name: string): string {
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Returns the first of other names that a reader could take for a name, which is not the same. Undefined if none looks like it. */
+/** Returns the first of some names that differs from the given one, but looks the same to a reader. Undefined if none does. */
 export function lookAlikeOf(name: string, others: Iterable<string>): string | undefined {
   const seen = seenName(name);
   for (const other of others) if (other !== name && seenName(other) === seen) return other;

@@ -12,7 +12,7 @@ export interface ChallengeKey {
 
 /** A challenge, of which the server keeps nothing: `nonce` goes into the evidence, `session` into the client's cookie. */
 export interface Challenge {
-  /** The time (8 bytes), 24 random bytes and their MAC, in base64. */
+  /** The number that the evidence must contain: the time (8 bytes), 24 random bytes and the MAC of both, in base64. */
   nonce: string;
   /** A secret of the client in base64url, 43 characters, that belongs to the nonce. Evidence shows the nonce, but not this. */
   session: string;

@@ -96,7 +96,7 @@ async function opened(checkpoint: string, vkey: string, both: readonly string[])
   return await open().catch(alarm((why) => `The log shows a checkpoint that it has not signed. ${why}`, both));
 }
 
-/** Returns a function that throws the alarm for an error, if that is of a malformed log. Else it throws the error. */
+/** Returns a function that throws a LogAlarm in place of an error about a malformed log, and any other error as it is. */
 function alarm(said: (why: string) => string, checkpoints: readonly string[]) {
   return (error: unknown): never => {
     throw error instanceof MalformedError ? new LogAlarm(said(error.message), checkpoints) : error;

@@ -94,7 +94,7 @@ export function consentSentence(
   return [{ ...first, text: first.text === 'your' ? 'Your' : first.text }, ...rest];
 }
 
-/** Returns the texts of parts, one after the other. */
+/** Returns a sentence as one text. @param parts the parts of the sentence, in their order */
 export function partsText(parts: readonly SentencePart[]): string {
   return parts.map(({ text }) => text).join('');
 }

@@ -5,7 +5,7 @@ import { hashOfUser } from '../table/row-lists.ts';
 import { getItemsOf, type Table } from '../table/table.ts';
 import { setAttributes, tryUpdate } from '../table/writes.ts';
 
-/** The kinds of what a mail tells of, which have different limits. */
+/** The kinds of news that a mail tells a user. Each kind has a limit of its own. */
 export const kindsOfNews = ['tasks', 'invitations'] as const;
 export type KindOfNews = (typeof kindsOfNews)[number];
 
