@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { machineHelp } from 'computation-management-words';
 import { addAgentCommands } from './commands/agent.ts';
 import { addApprovalCommands } from './commands/approvals.ts';
 import { addAssetCommands } from './commands/assets.ts';
@@ -136,7 +137,7 @@ function helpOf(command: Command): string {
 
 function asText({ message, next }: CmsError): string {
   const lines = message.split('\n').map(printable).join('\n');
-  return `${lines}\n${next === undefined ? '' : `Next: ${printable(next)}\n`}`;
+  return `${lines}\n${machineHelp(message)}${next === undefined ? '' : `Next: ${printable(next)}\n`}`;
 }
 
 function asJson({ message, next, exitCode, problem }: CmsError): string {

@@ -20,5 +20,5 @@ export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestF
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
 export { owedSince } from './owed-since.ts';
 export { approvalRows, type ApprovalState, describeMissing, isGiven, isNothing, type MissingItem } from './readiness.ts';
-export { agoText, csvText, hashGroups, oldText, sentence, shellWord } from './texts.ts';
+export { agoText, csvText, hashGroups, machineHelp, oldText, sentence, shellWord } from './texts.ts';
 export { lettersNote, userText, usersText } from 'computation-management-formats/quoted-name';

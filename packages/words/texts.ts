@@ -41,6 +41,10 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+/** Returns the line that leads an error about machines or attestation policies to its page of the guide. '' for other errors. */
+export const machineHelp = (error: string) =>
+  /attest|measurement|polic(?:y|ies)\b/i.test(error) ? 'Help: docs/machines.md\n' : '';
+
 /** Divides the hex digits of a hash into groups of eight, which people can compare. */
 export function hashGroups(hash: string): string[] {
   return hash.match(/.{1,8}/g) ?? [];

@@ -43,6 +43,7 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     const log = await main.getByRole('log').innerText();
     expect([log.includes('Line 10 ‹U+202E›'), log.includes('Line 9 ')]).toEqual([true, false]);
     await main.getByText('Attestation refused').waitFor();
+    expect(await main.getByRole('link', { name: 'Decide on which machines' }).count()).toBe(1);
     await main.getByRole('button', { name: '1 of 1 checks failed' }).click();
     await main.getByText('Certificate TCB:').waitFor();
     expect(await main.getByRole('list', { name: 'Phases of the run' }).getByRole('listitem').allInnerTexts()).toEqual([
@@ -65,7 +66,10 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await page.reload();
     await main.getByText('Nobody may read the log of the algorithm.').waitFor();
     // No gateway tells that an agent fetched another file.
-    const changed = { reason_code: 'input_changed', reason: 'The agent fetched a.csv with another hash.' };
+    const changed: Partial<Schemas['Run']> = {
+      reason_code: 'input_changed',
+      reason: 'The agent fetched a.csv with another hash.',
+    };
     await page.route(/\/run\?/, async (route) => {
       const answer = await route.fetch();
       await route.fulfill({ response: answer, json: { ...((await answer.json()) as Schemas['Run']), ...changed } });
@@ -74,6 +78,11 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await main.getByText('A file at its address is another than the approved one.').waitFor();
     await main.getByText('What differs from the last run that completed').waitFor();
     expect(await main.getByText('Nobody may read the log').count()).toBe(0);
+
+    Object.assign(changed, { reason_code: null, reason: 'The agent has not attested itself over its present connection.' });
+    await page.reload();
+    await main.getByText('The machine did not prove what the policy demands.').waitFor();
+    await expect.poll(() => main.getByRole('link', { name: 'Decide on which machines' }).count()).toBe(2); // with test evidence
 
     await main.getByRole('link', { name: 'Run again' }).click();
     expect(await page.getByRole('dialog').getByRole('combobox').inputValue()).toBe('sim-fail-explained');

@@ -16,7 +16,7 @@ export function tellOfFileKeys(world: () => ConsoleWorld): void {
     const { page, open } = await arrive(world(), {
       user: 'bob',
       roles: ['dataset_provider'],
-      provokes: /status of 404/,
+      provokes: /status of 40[49]/,
       path: `assets/${id}`,
     });
     const readSent = await keepSentBodies(page);
@@ -27,6 +27,9 @@ export function tellOfFileKeys(world: () => ConsoleWorld): void {
       .getByLabel('Choose the file of the key')
       .setInputFiles({ name: 'keyed.csv.key', mimeType: 'text/plain', buffer: Buffer.from(btoa(key)) });
     await page.getByText(`SHA-256 ${hash('sha256', key)}`).waitFor();
+    await page.getByRole('button', { name: 'Set key' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'Nothing says which CVMs may get the key.' });
+    await alert.getByRole('link', { name: 'Decide on which machines' }).waitFor();
     await page.getByRole('radio', { name: 'Only machines that prove what they run' }).check();
     await page.getByRole('textbox', { name: 'Measurements' }).fill('ab'.repeat(48));
     await page.getByRole('checkbox', { name: /^snp(?!-)/ }).check();

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
-import { shellWord, userText } from 'computation-management-words';
+import { machineHelp, shellWord, userText } from 'computation-management-words';
 import { named } from '../context/computation-reference.ts';
 import type { Session } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';
@@ -66,7 +66,7 @@ export async function watchToEnd(context: Session, { id, run, isNamed = false, g
     const isFailed = ended.status === 'failed' && !isJson;
     const { log_access } = isFailed ? await client.getComputation({ id, signal }) : { log_access: 'none' };
     const share = context.command(`computation update ${id} --log-access parties`);
-    if (isFailed) context.note(repairOf(ended, begun.has('Running'), log_access, share));
+    if (isFailed) context.note(repairOf(ended, begun.has('Running'), log_access, share) + machineHelp(ended.reason ?? ''));
     const more = `${log_access === 'parties' ? 'logs' : 'events'}${computation} --run ${shellWord(run)}`;
     const look = isFailed && begun.has('Running') && log_access === 'none' ? `computation show ${id}` : more;
     context.note(`Next: ${context.command(ended.status === 'completed' ? `evidence${computation}${option}` : look)}\n`);

@@ -1,7 +1,7 @@
 import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
 import type { Schemas } from 'computation-management-client';
-import { isNothing, shellWord } from 'computation-management-words';
+import { isNothing, machineHelp, shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { asCmsError, UsageError } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
@@ -130,9 +130,8 @@ export async function machinesFor(
 /** Says that no CVM of the domain can take the run of a computation, with the reasons, and what changes it. */
 export function withoutMachine({ refusals }: Machines, columns: number | undefined): string {
   const advice = 'Connect one that fits, register another, or have the owner change the attestation policy.';
-  return ['No registered CVM can take its run:', ...refusals.map((each) => `  - ${printable(each)}`), advice]
-    .map((line) => `${hanging(line, columns)}\n`)
-    .join('');
+  const lines = ['No registered CVM can take its run:', ...refusals.map((each) => `  - ${printable(each)}`), advice];
+  return lines.map((line) => `${hanging(line, columns)}\n`).join('') + machineHelp(advice);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Box, ExpandableSection } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { type Look, Looking, sizeText, StatusIndicator } from '../show/index.ts';
+import { MachineHelp } from './machine-help.tsx';
 import { isTestEvidence } from './machines.ts';
 
 type Verdict = Schemas['AttestationOfRun']['verdict'];
@@ -28,6 +29,7 @@ export function AttestationBadge({ attestation }: Props) {
   return (
     <div>
       <Looking like={looks[isTest ? 'test' : (verdict ?? 'none')]} />
+      {(isTest || verdict !== 'verified') && <MachineHelp />}
       {checks.length > 0 && (
         <ExpandableSection
           headerText={failed === 0 ? `${checks.length} checks passed` : `${failed} of ${checks.length} checks failed`}

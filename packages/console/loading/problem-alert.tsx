@@ -1,7 +1,9 @@
 import { Alert, Box, Button, type ButtonProps } from '@cloudscape-design/components';
 import { ServiceProblem } from 'computation-management-client';
+import { machineHelp } from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { useFrame } from '../access/index.ts';
+import { MachineHelp } from '../attestation/machine-help.tsx';
 import { Bullets, Hash, StatusIndicator } from '../show/index.ts';
 import { listAbove } from '../routing/index.ts';
 import { problemText } from './problem-text.ts';
@@ -45,6 +47,7 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
         {detail}
         {points.length > 0 && <Bullets of={points} />}
         {advice !== undefined && <div>{advice}</div>}
+        {machineHelp([detail, ...points].join(' ')) !== '' && <MachineHelp />}
         {requestId !== undefined && (
           <Box variant="small" display="block">
             Request identifier: <Hash value={requestId} what="identifier of the request" />

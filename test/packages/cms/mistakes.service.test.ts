@@ -91,6 +91,8 @@ describe('a mistake', () => {
     expect(said).not.toMatch(/Invalid key|Unexpected token|undefined|\.0: /);
     const [, typed = ''] = /^Next: (.*)$/m.exec(stderr) ?? [];
     expect(typed, said).toMatch(next);
+    const isOnMachines = /--attestation-policy|Attested|never-seen|--policy/.test(line);
+    expect(said.includes('Help: docs/machines.md\n'), said).toBe(isOnMachines);
     nexts.set(typed, { who, line });
   });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Item } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import type { Terminal } from '../../../packages/cms/terminal/terminal.ts';
@@ -19,6 +20,7 @@ const seen = new Set<string>();
 const wordsOf = (line: string) =>
   Array.from(line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, one, two, three]) => one ?? two ?? three ?? '');
 
+/** Types a command line as a user. */
 async function typed(who: string, line: string, given: Partial<Terminal> = {}): Promise<Ran> {
   let stderr = '';
   const err = (text: string) => {
@@ -118,7 +120,7 @@ beforeAll(async () => {
     await did(who, 'login --local');
     await did(who, `key create ${who}.key`);
   }
-  await did('alice', 'asset upload program.py --type algorithm --use open');
+  await did('alice', 'asset upload program.py --type algorithm');
 });
 afterAll(async () => {
   await stack.stop();
@@ -161,6 +163,10 @@ describe('the command to type next after a command that succeeded', () => {
     const encrypted = 'asset add --encrypt sent.csv --type dataset --key-held party --release-policy policy.yaml';
     expect(await follow('bob', encrypted, { fill })).toEqual([linked[0], 'cms broker', linked[1]]);
     expect(await follow('alice', `asset unlink program.py ${id}`)).toEqual(['cms check']);
+    // Whoever brought them has not chosen who may use them.
+    const { items } = JSON.parse((await did('bob', 'asset list --all --json')).stdout) as { items: Item<'listAssets'>[] };
+    const uses = items.map(({ asset_type, use }) => `${asset_type} ${use}`);
+    expect(new Set(uses)).toEqual(new Set(['dataset approval', 'algorithm open']));
   });
 
   it('gives a new key to the file of the collaboration if there is one, else to what waits for it', async () => {
