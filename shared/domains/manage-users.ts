@@ -97,6 +97,7 @@ export async function changeRoles(
   await demandDomain(directory, domain);
   const after = membershipsFor(domain, roles);
   const before = await directory.membershipsOf(user);
+  if (!before && after.length === 0) await onLeft(domain, user); // the identifier of one who is deleted
   if (!before) throw new UsageError(`There is no user ${user}.`);
   const administrators = await administratorsOf(directory, domain);
   // The user may be given by an alias such as an e-mail address, so the names are not compared.

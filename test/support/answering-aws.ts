@@ -38,6 +38,7 @@ export async function startAnsweringPool(): Promise<AnsweringPool> {
   const users = new Map<string, Set<string>>();
   const groups = new Set<string>();
   const aliases = new Map<string, string>();
+  const subs = new Map<string, string>();
   const state = { users, aliases, groups, signedOut: [] as string[], mostGroups: 10_000 };
   const groupsOf = ({ Username = '' }: Input): Set<string> => {
     const found = users.get(aliases.get(Username) ?? Username);
@@ -58,7 +59,13 @@ export async function startAnsweringPool(): Promise<AnsweringPool> {
     },
     AdminCreateUser: ({ Username = '' }) => {
       users.set(Username, new Set());
-      return { User: { Username, Attributes: [{ Name: 'sub', Value: randomUUID() }] } };
+      subs.set(Username, randomUUID());
+      return { User: { Username, Attributes: [{ Name: 'sub', Value: subs.get(Username) }] } };
+    },
+    AdminGetUser: (input) => {
+      groupsOf(input);
+      const { Username = '' } = input;
+      return { Username, UserAttributes: [{ Name: 'sub', Value: subs.get(aliases.get(Username) ?? Username) }] };
     },
     AdminDeleteUser: (input) => {
       groupsOf(input);

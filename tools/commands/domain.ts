@@ -26,7 +26,8 @@ on AWS, with the credentials of the stage's account.
 
   create    makes a domain with its first administrator
   invite    gives a user roles in a domain, beside those that the user has
-  role      gives a user these roles in place of those in this domain; none removes the user from the domain
+  role      gives a user these roles in place of those in this domain; none removes the user from the domain.
+            With an issuer of its own, a stage takes only none, with the \`sub\` of the user: it deletes the address for mail
   remove    removes everything of a domain: users, computations, runs, events, assets with their content, keys, CVMs.
             Repeat it if it was interrupted.
 
@@ -129,8 +130,8 @@ function rolesIn(text: string): string[] {
   return text === 'none' ? [] : text.split(',').filter((role) => role !== '');
 }
 
-function printUser(user: string, { created, memberships, token }: DomainUser): void {
-  print(memberships.length === 0 ? `${user} has no role any more.` : `${user} is ${memberships.join(', ')}.`);
+function printUser(user: string, { created, memberships, token, note }: DomainUser): void {
+  print(note ?? (memberships.length === 0 ? `${user} has no role any more.` : `${user} is ${memberships.join(', ')}.`));
   if (created && created.id !== user) print(`The service knows ${user} as ${created.id}.`);
   if (created?.password !== undefined) print(`Temporary password, shown only now: ${created.password}`);
   if (token !== undefined && memberships.length > 0) print(`export TOKEN=${token}`);

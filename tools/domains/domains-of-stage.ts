@@ -19,6 +19,8 @@ import { type Clock, systemClock } from '../../shared/runtime/deadline.ts';
 export interface DomainUser extends ManagedUser {
   /** A token with the user's memberships. Undefined if the user signs in to get one. */
   token?: string;
+  /** A sentence on what was done instead, where the issuer has the memberships. */
+  note?: string;
 }
 
 /** A manager of the domains of a service: of the service on this machine, or of a deployed stage. */
@@ -64,7 +66,13 @@ export async function domainsOfStage(
       return await createDomain(users(), given);
     },
     invite: (given) => inviteUser(users(), given),
-    changeRoles: (given) => changeRoles(users(), given, (domain, userId) => endMail(data.table, domain, userId)),
+    changeRoles: async (given) => {
+      const forget = (domain: string, userId: string) => endMail(data.table, domain, userId);
+      if (data.users || given.roles.length > 0) return await changeRoles(users(), given, forget);
+      await forget(given.domain, given.user);
+      const note = `The address of ${given.user} for mail is deleted. Take the memberships of ${given.domain} away at the issuer.`;
+      return { memberships: [], note };
+    },
     look: (domain) => contentsOf(data, domain),
     remove: async (domain, options) => {
       if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {

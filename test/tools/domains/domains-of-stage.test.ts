@@ -5,7 +5,11 @@ import { localCredentials } from '../../../local/machine/environment.ts';
 import { closedAt } from '../../../shared/rows/closed-domain.ts';
 import { RateLimitError } from '../../../shared/runtime/errors.ts';
 import { type Bucket, DomainLimit, takeTokens } from '../../../shared/http/domain-limit.ts';
-import type { Table } from '../../../shared/table/table.ts';
+import { stageNamed } from '../../../infra/stages/stages.ts';
+import { mailKeys } from '../../../shared/table/keys.ts';
+import { hashOfUser } from '../../../shared/table/row-lists.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { type AnsweringPool, startAnsweringPool, startAnsweringStacks } from '../../support/answering-aws.ts';
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
 import { itemsOf } from '../../shared/domains/filled-domain.ts';
@@ -84,6 +88,38 @@ describe('the domains of a stage', () => {
     }
     await invite({ domain: 'd1', user: 'bob', roles: ['administrator'] });
     expect((await changeRoles({ domain: 'd1', user: 'ada@example.com', roles: ['viewer'] })).memberships).toEqual(['d1:viewer']);
+  });
+
+  it('keep no address for mail of a user who has left, who is deleted, or whose issuer is another', async () => {
+    const wish = (user: string) => mailKeys.wish('d3', hashOfUser(user));
+    const wants = (user: string) => putItem(stores.table, { ...wish(user), user_id: user, address: 'sealed' });
+    const isKept = async (user: string) => (await getItem(stores.table, wish(user))) !== undefined;
+    const { create, invite, changeRoles } = await manager();
+    await create({ domain: 'd3', user: 'ada' });
+    const id = (await invite({ domain: 'd3', user: 'bob', roles: ['viewer'] })).created?.id ?? '';
+    await Promise.all([id, 'deleted', 'elsewhere'].map(wants));
+    await changeRoles({ domain: 'd3', user: 'bob', roles: [] });
+    const deleted = { domain: 'd3', user: 'deleted', roles: [] };
+    await expect(changeRoles({ ...deleted, roles: ['viewer'] })).rejects.toThrow('There is no user deleted.');
+    expect(await isKept('deleted')).toBe(true);
+    await expect(changeRoles(deleted)).rejects.toThrow('There is no user deleted.');
+    expect([await isKept(id), await isKept('deleted')]).toEqual([false, false]);
+
+    const stage = stageNamed('dev');
+    try {
+      Object.assign(stage, { issuer: { url: 'https://issuer.example.com', audiences: ['cms'] } });
+      const ofIssuer = await manager();
+      const leaving = { domain: 'd3', user: 'elsewhere', roles: [] };
+      await expect(ofIssuer.changeRoles({ ...leaving, roles: ['viewer'] })).rejects.toThrow('has an issuer of its own');
+      expect(await isKept('elsewhere')).toBe(true);
+      expect(await ofIssuer.changeRoles(leaving)).toEqual({
+        memberships: [],
+        note: 'The address of elsewhere for mail is deleted. Take the memberships of d3 away at the issuer.',
+      });
+      expect(await isKept('elsewhere')).toBe(false);
+    } finally {
+      Reflect.deleteProperty(stage, 'issuer');
+    }
   });
 
   it('meet the limits of Cognito with an advice', async () => {
