@@ -308,7 +308,10 @@ async function writeChanges(table: Table, thing: Place, { head, next, changes }:
   } while (left.length > 0);
 }
 
-/** The time in seconds for which a place stays taken that a computation has left: nobody takes it later, as it stands for a past time. */
+/**
+ * The time in seconds for which a place stays taken that a computation has left: nobody takes it later, as it stands for a past time. It still
+ * leads to the computation, for a request that has read it in a list.
+ */
 const leftForSeconds = 7 * 24 * 3600;
 
 function movePlace(
@@ -319,7 +322,7 @@ function movePlace(
   const list = rowLists.updated(domain);
   if (before) {
     const ttl = Math.ceil(Date.now() / 1000) + leftForSeconds;
-    transaction.add({ put: { Item: { ...listKeys.row(lists.updated(domain), before), ttl } } });
+    transaction.add({ put: { Item: { ...listKeys.row(lists.updated(domain), before), computation: number, ttl } } });
     recordMember(transaction, list, { number: before, version, before: 'all' });
   }
   if (now === undefined) return;

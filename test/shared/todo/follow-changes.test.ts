@@ -280,6 +280,38 @@ describe('followTodo', () => {
     },
     amount({ sample: 60_000, full: 3_600_000 }),
   );
+
+  it('keeps a computation on a page by last change that changes while the page is read', async () => {
+    const domain = 'moving';
+    const stream = streamOf(stores.table);
+    const ids = [await aComputation(stores.table, domain), await aComputation(stores.table, domain)];
+    const follow = (now: string) => followTodo(stores.table, stream.take(), now);
+    await follow(byAlice.now);
+    const rename = async (step: number) => {
+      const now = timeAt(step);
+      const [row] = await rowsOf(stores.table, domain);
+      if (!row) throw new Error('There is no computation.');
+      const fields = { ...fieldsOf(row, row), name: `Iris ${step}` };
+      const [consumers, providers, permitted] = [[], [], allowed()];
+      const unchanged = { agent_config: defaultAgentConfig, attestation_policy: null, result_review: null, consumers, providers };
+      const decide = () => ({ fields, ...unchanged, permitted });
+      await updateComputation(stores.table, { domain, seal: noKey, id: row.id, by: 'alice', now, decide });
+      await follow(now);
+    };
+    let calls = Infinity;
+    for (let changedAt = 1; changedAt <= calls; changedAt++) {
+      calls = 0;
+      const moving = tableThrough(stores.table, async (send) => {
+        calls += 1;
+        if (calls === changedAt) await rename(changedAt);
+        return await send();
+      });
+      const page = await listComputations(moving, domain, { limit: 10, offset: 0, sort: 'updated' });
+      expect(page.computations.map(({ id }) => id).sort()).toEqual(ids);
+      expect(page.total).toBe(2);
+    }
+    expect(calls).toBeGreaterThan(2);
+  });
 });
 
 it('looks in one sweep at all that is due, however much it is', async () => {
