@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { machineHelp } from '../../../packages/words/texts.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
-import { problemExamples } from '../../../shared/openapi/problem-examples.ts';
+import { problemExamples } from '../../../shared/openapi/problems.ts';
 
 describe('machineHelp', () => {
   it('leads each conflict about machines that the service documents to a page of the guide, and no other conflict', () => {
