@@ -166,4 +166,4 @@ export function isWitnessVkey(text: string): boolean {
 }
 
 /** Returns whether a name may be that of a key: not empty, and without Unicode spaces, + and control characters. */
-export const isKeyName = (name: string) => /^[^\p{White_Space}+\p{Cc}]+$/u.test(name) && name.isWellFormed();
+const isKeyName = (name: string) => /^[^\p{White_Space}+\p{Cc}]+$/u.test(name) && name.isWellFormed();

@@ -259,7 +259,7 @@ export const mostKeys = 70;
  * Describes as sentences for `missing_items.info` why the CVM of a run would not get the key of an asset: the key was removed, the platforms that
  * may get it are none, or some whose evidence names no guest, or the run has too many keys.
  */
-export function keyGaps(inputs: Inputs): string[] {
+function keyGaps(inputs: Inputs): string[] {
   const assets = assetsOf(inputs);
   const keys = assets.filter(({ key }) => key !== null).length;
   const tooMany = `Fewer keys: a run can have ${mostKeys} files with keys, and this one would have ${keys}`;

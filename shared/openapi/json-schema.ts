@@ -16,6 +16,7 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
         ? { ...jsonSchema, ...(valibotAction as unknown as { metadata: JsonSchema }).metadata }
         : undefined,
     overrideSchema: ({ jsonSchema }) => {
+      if (jsonSchema.type === 'null') return { type: ['string', 'null'], enum: [null] }; // generated TypeScript lacks a class `Null`
       if (typeof jsonSchema.default === 'object') return withoutDefault(jsonSchema);
       return jsonSchema.const === undefined ? undefined : withType(jsonSchema);
     },

@@ -90,7 +90,7 @@ function notModified(route: Route) {
 }
 
 /** Returns the OpenAPI parameters of an endpoint: of its path, its query and its headers. */
-export function parameters(route: Route) {
+function parameters(route: Route) {
   return [
     ...pathParameters(route.path),
     ...queryParameters(route),

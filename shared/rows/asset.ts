@@ -189,7 +189,7 @@ export type Asset = v.InferOutput<typeof assetSchema>;
  * Returns the number of an asset in its list, which is a part of the identifier.
  * @throws ServiceError `not_found` if this service cannot have issued the identifier
  */
-export function assetNumber(id: string): number {
+function assetNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('asset');
   return number;

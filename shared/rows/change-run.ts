@@ -140,7 +140,7 @@ function placeOf(domain: string, runId: string): { number: number; key: Key } {
 }
 
 /** Returns a new salt of an entry of the stage's log. It hides the entry from readers of the log who do not get the evidence. */
-export const newSalt = (): Uint8Array => randomBytes(lengthOfSalt);
+const newSalt = (): Uint8Array => randomBytes(lengthOfSalt);
 
 /** An event of a run that has an entry in the stage's log. */
 interface LoggedEvent {
@@ -156,7 +156,7 @@ interface LoggedEvent {
  * Adds an entry of the stage's log to the transaction of its event. It waits in the table until it is integrated into the log.
  * Costs two write units.
  */
-export function addLogEntry(transaction: Transaction, { salt, event_hash, ...of }: LoggedEvent, now: string): void {
+function addLogEntry(transaction: Transaction, { salt, event_hash, ...of }: LoggedEvent, now: string): void {
   const tag = tagOf(of);
   const Item = { ...historyKeys.waiting(toHex(tag)), entry: logEntry({ tag, salt, event_hash }), waits_since: now };
   transaction.add({ put: { Item } });

@@ -296,7 +296,7 @@ export function refusalsOfKeys(inputs: Inputs): ServiceError[] {
  * Returns the check for the transaction that starts a run that the CVM has the same certificate by then, or still none, and the
  * same attestation of the same agent process if the run relies on it. The transaction fails with StaleReadError otherwise.
  */
-export function cvmIsStill(
+function cvmIsStill(
   cvm: { domain: string; cvm_id: string },
   { certificate, token_hash, process }: Record<'certificate' | 'token_hash' | 'process', string | undefined>,
 ): Action {

@@ -1070,7 +1070,10 @@ export interface components {
         };
         /** @description An approval to give. */
         ApprovalInput: {
-            /** @description Omit it to approve. */
+            /**
+             * @description Omit it to approve.
+             * @enum {string|null}
+             */
             decision?: null;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
@@ -3021,7 +3024,10 @@ export interface components {
         };
         /** @description An answer with the key. */
         ReleasedKey: {
-            /** @description Omit it to answer with the key. */
+            /**
+             * @description Omit it to answer with the key.
+             * @enum {string|null}
+             */
             refusal?: null;
             jwe: components["schemas"]["SealedKey"];
         };
