@@ -36,7 +36,7 @@ export interface ManifestFile<Asset extends KnownAsset = Schemas['AssetRow']> {
 
 /** A key of a manifest for which the results are encrypted. */
 export interface Receiver {
-  /** The number of the receiver, from 0. The first is the owner of the computation. */
+  /** The number of the receiver, from 0. The first is the owner of the computation, or a reviewer if results are reviewed. */
   index: number;
   /** The fingerprint of the receiver's key, as `fingerprintOf` returns it. */
   fingerprint: string;

@@ -39,6 +39,10 @@ export function tellOfResults(world: () => ConsoleWorld): void {
     const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
     await rita.uploadKey({ id, body: { key: spki } });
     await alice.uploadKey({ id, body: { key: keyOfAnother() } });
+    await owner.open(`computations/${id}?tab=manifest`);
+    const receivers = owner.page.getByRole('table', { name: 'Who gets the results from the CVM' });
+    await receivers.getByText('Key 1').waitFor(); // of rita, the reviewer
+    expect(await receivers.getByText('owner').count()).toBe(0);
     const run = await alice.startRun({ id, cvm: 'sim-reviewed' });
     await waitForRun(alice, { id, run });
 

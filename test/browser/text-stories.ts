@@ -131,7 +131,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
     const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
     const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], path: `computations/${id}/approve` });
     await page.getByRole('button', { name: /^For experts/ }).click();
-    for (const table of ['Files of the manifest', 'Who receives the results']) {
+    for (const table of ['Files of the manifest', 'Who gets the results from the CVM']) {
       await page.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
       await page.getByRole('table', { name: table }).getByText('alice', { exact: true }).waitFor();
     }

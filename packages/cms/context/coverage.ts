@@ -113,7 +113,7 @@ function partsOf({ manifest: { id, name, description }, files, receivers, others
     ],
     ['Who brings what', files.map(input)],
     [
-      'Who receives the results',
+      'Who gets the results from the CVM',
       receivers.map(({ index, fingerprint, users = [], lines }) => ({
         label: `Receiver ${index + 1}`,
         lines: [keyText(fingerprint, users), ...lines],

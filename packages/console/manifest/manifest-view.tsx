@@ -127,12 +127,7 @@ const receiverColumns: Column<Receiver>[] = [
   {
     header: 'Receiver',
     isRowHeader: true,
-    cell: ({ index, users }) => (
-      <>
-        {users === undefined ? `Key ${index + 1}` : <Parties of={users} />}
-        {index === 0 && ', the owner of the computation'}
-      </>
-    ),
+    cell: ({ index, users }) => (users === undefined ? `Key ${index + 1}` : <Parties of={users} />),
   },
   {
     header: 'Public key',
@@ -188,7 +183,7 @@ export function ManifestView(props: ViewProps) {
       />
       <FactTable
         isEmbedded
-        title="Who receives the results"
+        title="Who gets the results from the CVM"
         counter={`(${receivers.length})`}
         items={receivers}
         rowKey={({ index }) => String(index)}

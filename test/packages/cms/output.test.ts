@@ -113,7 +113,7 @@ describe('a manifest', () => {
       `Algorithm  brought by nobody whom the service names\n`,
       `\n  Dataset 1  brought by "bob \\"b\\""\n             "a.csv", "text/csv", 5 bytes\n`,
       `SHA3-256 02\n             ${key2} "bob \\"b\\""\n`,
-      `\nWho receives the results\n  Receiver 1  ${key1} "alice", "eve"\n  Receiver 2  ${key3} nobody whom the service names\n`,
+      `\nWho gets the results from the CVM\n  Receiver 1  ${key1} "alice", "eve"\n  Receiver 2  ${key3} nobody whom the service names\n`,
       'Machines                     Only the CVMs "c-1"\n                               Any: no attestation is asked for\n',
       'TLS of the agent             Attested\n  Certificate of the agent     The file "/etc/agent.pem" in the CVM\n',
       'CA of the clients            None\n  Whose approval a run needs   Every party approves\n',

@@ -27,6 +27,7 @@ describe('a duration', () => {
     [-5, '0 s'],
     [1_499, '1 s'],
     [200_000, '3 min 20 s'],
+    [540_000, '9 min'],
     [7_260_000, '2 h 1 min'],
     [90_000_000, '1 d 1 h'],
   ])('of %i ms reads as %s', (milliseconds, text) => {
