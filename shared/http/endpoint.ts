@@ -198,14 +198,14 @@ export function anyEndpoint<const R extends Route>(route: R, work: (request: End
 
 /**
  * Converts the UUIDs of a path to lower case, because callers may send upper case (docs/contract.md, section 1). Identifiers of
- * domains and CVMs and secrets keep their case.
+ * domains and CVMs, secrets, and the paths of keys and tiles keep their case.
  */
 function withLowerCaseIds(path: AcceptedEvent['pathParameters']): StringMap {
   const entries = Object.entries(path ?? {});
   return Object.fromEntries(entries.map(([name, value]) => [name, keepingCase.has(name) ? value : value?.toLowerCase()]));
 }
 
-const keepingCase = new Set(['domainID', 'cvmID', 'secret']);
+const keepingCase = new Set(['domainID', 'cvmID', 'secret', 'resource', 'tile']);
 
 function receivedOf(event: AcceptedEvent): Received {
   const { requestContext, headers, cookies = [], pathParameters, queryStringParameters, body, isBase64Encoded } = event;

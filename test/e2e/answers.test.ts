@@ -397,6 +397,11 @@ describe('the service', () => {
     expect((await session.done('service/openapi', { as: null })).openapi).toBe('3.1.0');
   });
 
+  it('takes the path of a tile in its one spelling alone', async () => {
+    const statusOf = async (tile: string) => (await fetch(`${session.target.baseUrl}/log/tile/${tile}`)).status;
+    expect([await statusOf('entries/x001/000'), await statusOf('ENTRIES/X001/000')]).toEqual([404, 400]);
+  });
+
   it('answers an unknown path with the 404 of API Gateway', async () => {
     const response = await fetch(`${session.target.baseUrl}/no/such/place/here/at/all`);
     expect([response.status, await response.json()]).toEqual([404, { message: 'Not Found' }]);

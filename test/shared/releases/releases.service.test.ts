@@ -353,6 +353,7 @@ describe('the protocol', () => {
     const { client, asset } = await sharedRun();
     for (const path of [
       `resource/${asset}/key/2`,
+      `resource/${asset}/KEY/1`,
       `resource/default/key/1`,
       `resource/${asset}/key`,
       `resource/${asset}/key/1/2`,
