@@ -246,7 +246,7 @@ const refusals: Partial<Record<string, Sample>> = {
 /**
  * Returns the OpenAPI examples of an error: one named after the code, or one for each of the endpoint's reasons for a conflict.
  */
-function problemExamples(code: ErrorCode, route: Route) {
+export function problemExamples(code: ErrorCode, route: Route) {
   const { status, title } = errorTable[code];
   const example = ({ detail, extras = {} }: Sample) => ({
     value: { type: 'about:blank', title, status, detail, code, request_id: 'JKJaXmPLvHcESHA=', ...extras },
