@@ -1,4 +1,4 @@
-import { asObject, base64Member, isJson, jsonObject } from './coco-evidence.ts';
+import { asObject, base64Member, isJson, jsonObject } from './token.ts';
 import { type Bytes, bytesOfHex, demand, littleEndian, slice } from './evidence-bytes.ts';
 import { reportSize } from './snp-report.ts';
 import type { RsaKey, SignedQuote } from './tpm.ts';

@@ -1,6 +1,23 @@
 import { joinedSignature } from 'computation-management-formats/der';
-import { type Bytes, demand, isEqual, bytesOfBase64, quote, Refusal, toHex } from './evidence-bytes.ts';
-import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './asn1.ts';
+import {
+  type Bytes,
+  demand,
+  isEqual,
+  bytesOfBase64,
+  quote,
+  Refusal,
+  toHex,
+  bitString,
+  element,
+  type Element,
+  elements,
+  oid,
+  parts,
+  smallInteger,
+  tags,
+  take,
+  time,
+} from './evidence-bytes.ts';
 
 export type Certificate = ReturnType<typeof parseCertificate>;
 type Signed = Pick<Certificate, 'signedBytes' | 'issuer' | 'signatureAlgorithm' | 'signature'>;

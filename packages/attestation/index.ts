@@ -3,7 +3,7 @@ export { pcrOfManifest, pcrWithManifest } from './manifest-pcr.ts';
 export { lacksCertificate, verifyCertificates } from './verify-snp.ts';
 export { certificatesIn, verifyCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
 export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
-export { type Binding, nothingToCompare, type VerifyOptions } from './options.ts';
+export { type Binding, nothingToCompare, type VerifyOptions } from './verdict.ts';
 export type { SnpTcb } from './snp-report.ts';
 export type { TdxCollateral } from './tdx-collateral.ts';
 export type { TdxTcb } from './verify-tdx.ts';

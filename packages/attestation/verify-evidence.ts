@@ -1,11 +1,8 @@
 import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
-import type { TestRoots, VerifyOptions } from './options.ts';
-import { isJson, parseSnpJson } from './coco-evidence.ts';
-import { parseSnpMessage, parseVtpmMessage } from './snp-message.ts';
-import { reportSize, type SnpTcb } from './snp-report.ts';
-import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
+import { type TestRoots, type VerifyOptions, Checks, type Unhashed, unproven, type Verdict } from './verdict.ts';
+import { isJson, parseSnpJson, isSupported, parseToken, type SupportedPlatform } from './token.ts';
+import { parseSnpMessage, parseVtpmMessage, reportSize, type SnpTcb } from './snp-report.ts';
 import type { WholeCollateral } from './tdx-collateral.ts';
-import { Checks, type Unhashed, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 

@@ -1,5 +1,16 @@
 import { amdCertificates } from './amd-certificates.ts';
-import { element, smallInteger, tags } from './asn1.ts';
+import {
+  element,
+  smallInteger,
+  tags,
+  type Bytes,
+  bytesOfBase64,
+  demand,
+  isEqual,
+  isZero,
+  quote,
+  toHex,
+} from './evidence-bytes.ts';
 import {
   type Certificate,
   checkChain,
@@ -11,10 +22,8 @@ import {
   tryEach,
   verifyEcdsa,
 } from './certificates.ts';
-import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
-import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
+import { checkReportData, type TestRoots, type VerifyOptions, type Check, Checks, type Unhashed, unproven } from './verdict.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
-import { type Check, Checks, type Unhashed, unproven } from './verdict.ts';
 
 const names = [
   'report_format',

@@ -10,6 +10,13 @@ import {
   Refusal,
   sha,
   toHex,
+  element,
+  type Element,
+  elements,
+  oid,
+  parts,
+  smallInteger,
+  tags,
 } from './evidence-bytes.ts';
 import {
   type Certificate,
@@ -21,10 +28,9 @@ import {
   verifyEcdsa,
   describeChain,
 } from './certificates.ts';
-import { element, type Element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
-import { tdxQuoteIn } from './coco-evidence.ts';
+import { tdxQuoteIn } from './token.ts';
 import { intelRoot } from './intel-root.ts';
-import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
+import { checkReportData, type TestRoots, type VerifyOptions, Checks, type Unhashed, unproven } from './verdict.ts';
 import {
   collateralFor,
   type EnclaveIdentity,
@@ -36,7 +42,6 @@ import {
   type WholeCollateral,
 } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
-import { Checks, type Unhashed, unproven } from './verdict.ts';
 
 export interface TdxTcb {
   /** Intel's status of the security versions of platform, TDX module and quoting enclave together, such as `UpToDate`. */

@@ -1,11 +1,18 @@
 import { sha3_512 } from '@noble/hashes/sha3.js';
 import { type AzureEvidence, parseAzureEvidence } from './azure-report.ts';
 import { type Bytes, concatenate, demand, isEqual, sha, toHex } from './evidence-bytes.ts';
-import { boundValues, checkReportData, nothingToCompare, type TestRoots, type VerifyOptions } from './options.ts';
-import { parseVtpmMessage } from './snp-message.ts';
-import type { SnpTcb } from './snp-report.ts';
+import {
+  boundValues,
+  checkReportData,
+  nothingToCompare,
+  type TestRoots,
+  type VerifyOptions,
+  Checks,
+  type Unhashed,
+  unproven,
+} from './verdict.ts';
+import { parseVtpmMessage, type SnpTcb } from './snp-report.ts';
 import { checkPcrs, checkQuote, nonceOfQuote, parseQuotingKey, parseTpmSignature, type RsaKey, type SignedQuote } from './tpm.ts';
-import { Checks, type Unhashed, unproven } from './verdict.ts';
 import { verifySnp } from './verify-snp.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bitString, elements, smallInteger, time } from '../../../packages/attestation/asn1.ts';
+import { bitString, elements, smallInteger, time } from '../../../packages/attestation/evidence-bytes.ts';
 import { der } from './forge-certificates.ts';
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
