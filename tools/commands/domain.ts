@@ -77,7 +77,7 @@ export async function domainCommand(args: string[]): Promise<void> {
   const { domain, user = '', email } = options;
   const stage = stageFrom(options);
   if (!v.is(domainId, domain)) throw new UsageError('--domain is required: 1 to 64 characters of A-Z a-z 0-9 _ -');
-  const roles = rolesIn(options.role ?? '');
+  const roles = options.role === 'none' ? [] : (options.role ?? '').split(',').filter((role) => role !== '');
   if (command !== 'remove' && user === '') throw new UsageError('--user is required.');
   if ((command === 'invite' || command === 'role') && !options.role) throw new UsageError('--role is required.');
   if (command === 'invite' && roles.length === 0) throw new UsageError('`--role none` works only with the command `role`.');
@@ -124,10 +124,6 @@ function refuseOptionsOfOthers(command: Command, options: Readonly<Record<string
   if (options['stage'] !== undefined) return;
   const takenHere = taken.filter((name) => !onlyWithStage.includes(name));
   refuseOptions(`\`${command}\` without --stage`, options, takenHere);
-}
-
-function rolesIn(text: string): string[] {
-  return text === 'none' ? [] : text.split(',').filter((role) => role !== '');
 }
 
 function printUser(user: string, { created, memberships, token, note }: DomainUser): void {

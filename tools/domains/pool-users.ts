@@ -67,7 +67,8 @@ export class PoolUsers implements UserDirectory {
   }
 
   async addUser(user: string, email: string | undefined): Promise<NewUser> {
-    const password = email === undefined ? temporaryPassword() : undefined;
+    // It fits the password policy of infra/state/users.ts.
+    const password = email === undefined ? `Aa1-${randomBytes(18).toString('base64url')}` : undefined;
     const { User } = await this.client.send(
       new AdminCreateUserCommand({
         ...this.pool,
@@ -138,11 +139,6 @@ function namesOf(groups: { GroupName?: string | undefined }[]): string[] {
 
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof UserNotFoundException || error instanceof ResourceNotFoundException)) throw error;
-}
-
-/** Returns a new temporary password that fits the password policy of infra/state/users.ts. */
-function temporaryPassword(): string {
-  return `Aa1-${randomBytes(18).toString('base64url')}`;
 }
 
 /**

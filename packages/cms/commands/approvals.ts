@@ -70,8 +70,9 @@ export function addApprovalCommands(program: CmsCommand): void {
         context.note(`${formatCoverage(covered, context.terminal, { computation, you: user, limits, stale })}\n`);
       }
       const last = (await client.listApprovals({ id })).approvals.find((approval) => approval.user === user);
-      const lost = last === undefined ? '' : limitsText(withoutLimits(last, limits));
-      if (lost !== '') context.note(`Your last approval was${lost.slice(1)}. This one is not.\n`);
+      const [before, chosen] = [last ? limitsText(limitsOf(last)) : '', limitsText(limits)];
+      if (before !== '' && before !== chosen)
+        context.note(`Your last approval was${before.slice(1)}. This one is${chosen.slice(1) || ' without a limit'}.\n`);
       if (!areGiven && options.yes !== true) {
         await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
       }
@@ -225,12 +226,6 @@ function signed(key: KeyObject, text: Buffer): Buffer {
     default:
       throw new UsageError(`A key of the type ${String(key.asymmetricKeyType)} cannot sign. Expected Ed25519, EC or RSA.`);
   }
-}
-
-/** Returns the limits of an approval that others do not replace. */
-function withoutLimits(last: Schemas['Approval'], others: Limits): Limits {
-  const left = Object.entries(limitsOf(last)).filter(([limit]) => others[limit as keyof Limits] === undefined);
-  return Object.fromEntries(left);
 }
 
 /**

@@ -150,8 +150,7 @@ export async function addEncrypted(context: Context, url: string | undefined, fi
     ...(keyHeld === 'party' ? ['broker'] : []),
   ];
   const send = context.command(`send ${shellWord(encrypted.file)} --key ${keyFile}`);
-  const put =
-    url === undefined ? `Once a run waits for it: ${send}\n` : `Put ${printable(encrypted.file)} at ${printable(url)}.\n`;
+  const put = url === undefined ? `Once a run waits: ${send}\n` : `Put ${printable(encrypted.file)} at ${printable(url)}.\n`;
   context.note(`${put}${next.length === 0 ? '' : `Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`}`);
 }
 

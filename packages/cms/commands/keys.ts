@@ -63,10 +63,10 @@ export function addKeyCommands(program: CmsCommand): void {
       context.print({ items: found }, () =>
         found.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
       );
-      const { invitations } = totals;
       const left = totals.keys - keys.length;
       if (left > 0) context.note(`${left} more wait.\nNext: ${context.typed}\n`);
-      else if (invitations > 0) context.note(`Invitations to you: ${invitations}.\nNext: ${context.command('todo')}\n`);
+      else if (totals.invitations > 0)
+        context.note(`Invitations to you: ${totals.invitations}.\nNext: ${context.command('todo')}\n`);
     });
 
   key

@@ -140,7 +140,8 @@ export function contextOf(
       }
       if (!(error instanceof ServiceProblem)) return error;
       const at = latest ?? (await target());
-      const computation = computationIn(error.request);
+      // It names the computation in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`.
+      const [, computation] = /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(error.request) ?? [];
       const isSigned =
         computation !== undefined &&
         error.missing_items !== undefined &&
@@ -182,11 +183,6 @@ async function withIdentifiers(response: Response): Promise<Response> {
   }
   const detail = "The answer has an identifier that is none, so it is not the service's.";
   return others.length === 0 ? response : Response.json({ code: 'unexpected', detail }, { status: 500 });
-}
-
-/** Returns the computation that a request names in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`. */
-function computationIn(request: string): string | undefined {
-  return /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(request)?.[1];
 }
 
 /** Prints what a command is about to change, once. */

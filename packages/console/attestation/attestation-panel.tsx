@@ -29,7 +29,7 @@ export function AttestationBadge({ attestation }: Props) {
   return (
     <div>
       <Looking like={looks[isTest ? 'test' : (verdict ?? 'none')]} />
-      {(isTest || verdict !== 'verified') && <MachineHelp />}
+      <MachineHelp />
       {checks.length > 0 && (
         <ExpandableSection
           headerText={failed === 0 ? `${checks.length} checks passed` : `${failed} of ${checks.length} checks failed`}

@@ -11,7 +11,7 @@ export function keepFocus(): () => void {
    */
   let latest: { element: Element; headings: HTMLElement[] } | undefined;
   const note = ({ target }: FocusEvent) => {
-    if (!(target instanceof Element) || isInDialog(target)) return;
+    if (!(target instanceof Element) || target.closest('[role=dialog]')) return;
     const headings = [...document.querySelectorAll<HTMLElement>('main :is(h1, h2, h3)')];
     latest = { element: target, headings: headings.filter((heading) => isAbove(heading, target)) };
   };
@@ -60,10 +60,6 @@ export function isFocusLost(): boolean {
 /** Returns whether the user is in a dialog or in the content of the screen, from where a title must not take the focus. */
 export function isFocusTaken(): boolean {
   return isDialogOpen() || (document.activeElement?.closest('#content') ?? null) !== null;
-}
-
-function isInDialog(element: Element): boolean {
-  return element.closest('[role=dialog]') !== null;
 }
 
 function isDialogOpen(): boolean {

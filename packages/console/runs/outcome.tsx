@@ -1,8 +1,7 @@
 import { Alert } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
-import { describeDifferences, machineHelp } from 'computation-management-words';
+import { describeDifferences } from 'computation-management-words';
 import type { ReactNode } from 'react';
-import { MachineHelp } from '../attestation/machine-help.tsx';
 import { GoTo } from '../frame/index.ts';
 import { useDomain } from '../access/index.ts';
 import { ProblemAlert, useLoaded } from '../loading/index.ts';
@@ -110,7 +109,6 @@ export function Outcome({ run, phases, refusal, children }: OutcomeProps) {
     return (
       <Alert type="error" header={<>The run failed: {what === reason ? <Name of={what} /> : what}</>}>
         It failed after {took}, in the phase <strong>{phase}</strong>. {repair} {isInLog && children}
-        {machineHelp(repair) !== '' && <MachineHelp />}
       </Alert>
     );
   }

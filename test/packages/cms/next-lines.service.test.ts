@@ -210,9 +210,10 @@ describe('the command to type next after a command that succeeded', () => {
     await did('bob', `approve ${id} --cvm sim-2 --yes`);
     expect(await follow('alice', `check ${id}`)).toEqual(['cms approvals']);
     const again = await did('bob', `approve ${id} --runs 1 --yes`);
-    expect(again.stderr).toContain('Your last approval was only on sim-2. This one is not.\n');
-    const kept = await did('bob', `approve ${id} --cvm sim-1 --runs 2 --yes`);
-    expect(kept.stderr).not.toContain('Your last approval');
+    expect(again.stderr).toContain('Your last approval was only on sim-2. This one is only for one run.\n');
+    const kept = await did('bob', `approve ${id} --cvm sim-1 --yes`);
+    expect(kept.stderr).toContain('Your last approval was only for one run. This one is only on sim-1.\n');
+    expect((await did('bob', `approve ${id} --cvm sim-1 --yes`)).stderr).not.toContain('Your last approval');
     expect(await follow('alice', `check ${id}`, { upTo: 'cms run' })).toEqual([proof[0]]);
   });
 
