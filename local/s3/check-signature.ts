@@ -45,7 +45,7 @@ export async function checkSignature(request: IncomingMessage, now = Date.now())
   }
   const headers = Object.fromEntries(signedHeaders.map((name) => [name, [request.headers[name] ?? ''].flat().join(',')]));
   for (const name of parametersOfSignature) query.delete(`X-Amz-${name}`);
-  const time = timeOf(signedAt);
+  const time = Date.parse(signedAt.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   const unsignedRequest = new HttpRequest({
     method: request.method ?? '',
     path,
@@ -103,10 +103,6 @@ function inHeader({ headers }: IncomingMessage): Signature | undefined {
     payload: String(headers['x-amz-content-sha256'] ?? ''),
     validForSeconds: undefined,
   };
-}
-
-function timeOf(signedAt: string): number {
-  return Date.parse(signedAt.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
 const unsignedPayload = 'UNSIGNED-PAYLOAD';

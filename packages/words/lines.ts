@@ -115,7 +115,7 @@ const labels = new Map([
   ['source.kbs_resource_path', 'decrypted with the key'],
   ['source.encrypted true', 'encrypted'],
   ['kbs.url', 'keys from'],
-  ['kbs.enabled true', 'the agent may fetch it'],
+  ['kbs.enabled true', 'the agent may use the network for it'],
   ['decompress true', 'unpacked by the agent'],
   ['algo_type', 'run as'],
   ['algo_args', 'arguments'],

@@ -25,6 +25,8 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'], path: `computations/${id}` });
     await alice.startRun('sim-fail-1');
     await alice.page.getByText('The run failed').waitFor();
+    await alice.page.getByRole('link', { name: 'Share the log of the next run' }).waitFor();
+    expect(await alice.page.getByText('the last run that completed').count()).toBe(0);
     await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
     const saved = alice.page.waitForEvent('download');
     await alice.page.getByRole('button', { name: 'Download evidence' }).click();

@@ -67,7 +67,12 @@ const groups: Record<string, Screen[]> = {
     { title: 'no assets', path: '/console/domains/empty/assets', heading: 'Assets' },
     { title: 'no CVMs', path: '/console/domains/empty/cvms', heading: 'CVMs' },
     { title: 'no screen', path: 'nothing/here', heading: 'No such page' },
-    { title: 'an unknown computation', path: `computations/${unknown}`, heading: 'Computation' },
+    {
+      title: 'an unknown computation',
+      path: `computations/${unknown}`,
+      heading: 'Computation',
+      fact: 'Open the list of computations',
+    },
     { title: 'an unknown run', path: `computations/{id}/runs/${unknown}`, heading: 'Run' },
   ],
 };

@@ -13,7 +13,8 @@ export function keepFocus(): () => void {
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element) || target.closest('[role=dialog]')) return;
     const headings = [...document.querySelectorAll<HTMLElement>('main :is(h1, h2, h3)')];
-    latest = { element: target, headings: headings.filter((heading) => isAbove(heading, target)) };
+    const isAbove = (heading: Element) => heading.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING;
+    latest = { element: target, headings: headings.filter(isAbove) };
   };
   // Removing an element also takes the focus from it, before it is gone. A click beside it leaves it where it is.
   const noteLeft = () =>
@@ -34,10 +35,6 @@ export function keepFocus(): () => void {
     document.removeEventListener('focusout', noteLeft);
     observer.disconnect();
   };
-}
-
-function isAbove(heading: Element, element: Element): boolean {
-  return (heading.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }
 
 /** Moves the focus to a heading or another element that is only read: the keyboard and screen readers go on from there. */

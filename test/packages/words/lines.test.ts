@@ -94,7 +94,7 @@ describe('manifestLines', () => {
       'fetched by the agent from https://files.example.com/a',
       'decrypted with the key k',
       'encrypted',
-      'the agent may fetch it',
+      'the agent may use the network for it',
     ]);
     const strange = {
       kbs: { url: 'https://kbs.example.com', enabled: false },
