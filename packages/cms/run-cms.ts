@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { quotedName } from 'computation-management-formats/quoted-name';
 import { machineHelp } from 'computation-management-words';
 import { addAgentCommands } from './commands/agent.ts';
 import { addApprovalCommands } from './commands/approvals.ts';
@@ -64,6 +65,8 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   };
   prepare(program);
   try {
+    const garbled = args.find((argument) => argument.includes('\uFFFD'));
+    if (garbled !== undefined) throw new UsageError(`This argument is not in UTF-8: ${quotedName(garbled)}.`, 'cms --help');
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {

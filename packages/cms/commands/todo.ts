@@ -73,7 +73,7 @@ export function addTodoCommand(program: CmsCommand): void {
             entry(
               `Upload the content of ${plainName(file_name)}`,
               [command(uploadOf({ file_name, id }))],
-              line(ago(assets.get(id)?.created_at)),
+              line(ago(assets.get(id)?.created_at).map((time) => `Created ${time}`)),
             ),
           ),
           ...todo.reviews.map(({ computation_id: id, name, run_id }) =>
@@ -96,7 +96,7 @@ export function addTodoCommand(program: CmsCommand): void {
               expected.map((part) =>
                 command(part === 'provider' ? `asset upload FILE --computation ${id}` : `key upload ${keyFile}.pub ${id}`),
               ),
-              line(since('key', id)),
+              line(since('key', id).map((time) => `Invited ${time}`)),
             ),
           ),
           ...kinds

@@ -104,9 +104,9 @@ export function contextOf(
       fetch: async (request) => {
         const { pathname, searchParams } = new URL(request.url);
         if (request.method !== 'GET' && !pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
-        const isHeld = searchParams.has('wait'); // the service answers late as it is asked to
+        const heldForSeconds = Number(searchParams.get('wait')); // the service answers late as it is asked to
         const send = () => fetch(request);
-        const response = await (isHeld ? send() : noting(outages.waits, 'The service takes long to answer.\n', send));
+        const response = await noting(outages.waits, 'The service takes long to answer.\n', send, heldForSeconds);
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
       },

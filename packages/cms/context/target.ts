@@ -16,7 +16,7 @@ export interface Target {
 
 /** Returns the address at which `npm start` listens on this machine. Its port is that of the variable PORT, or 3000. */
 export function localServerOf({ PORT = '' }: Terminal['env']): string {
-  return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
+  return `http://localhost:${/^\d{1,5}$/.test(PORT) && Number(PORT) < 65_536 ? PORT : '3000'}`;
 }
 
 /**

@@ -56,12 +56,11 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Returns the home directory of the user. An empty HOME is ignored. */
+/** Returns the home directory of the user, or '' of one whom the machine does not know. An empty HOME is ignored. */
 function homeIn(): string {
-  const home = homedir();
-  if (isAbsolute(home)) return home;
   try {
-    return userInfo().homedir;
+    const home = homedir();
+    return isAbsolute(home) ? home : userInfo().homedir;
   } catch {
     return '';
   }

@@ -505,10 +505,10 @@ describe('cms todo', () => {
     expect(stdout.split('\n').filter((line) => /^ {2}\S/.test(line))).toEqual([
       '  From carol, 8 minutes ago',
       '  From carol, 8 minutes ago',
-      '  7 minutes ago',
+      '  Created 7 minutes ago',
       '  From carol, 5 minutes ago',
       '  "No.", 3 minutes ago',
-      '  8 minutes ago',
+      '  Invited 8 minutes ago',
     ]);
   });
 

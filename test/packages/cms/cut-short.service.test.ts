@@ -93,11 +93,15 @@ describe('a service that is slow', () => {
     const slow: Answer = (request, response) =>
       void setTimeout(() => json({ id, name: 'Incomes' })(request, response), 8_500).unref();
     const withdrawn = { [`DELETE /computations/${id}/approvals`]: json({}, 204) };
-    const answers = { [`GET /computations/${id}`]: slow, ...withdrawn };
-    const [text, lines] = await Promise.all([
+    const slowLog: Answer = (request, response) =>
+      void setTimeout(() => json({ logs: [], next: '' })(request, response), 8_500).unref();
+    const answers = { [`GET /computations/${id}`]: slow, [`GET /computations/${id}/logs`]: slowLog, ...withdrawn };
+    const [text, lines, log] = await Promise.all([
       cms(answers, ['withdraw', id, '--yes']),
       cms(answers, ['withdraw', id, '--yes', '--json']),
+      cms(answers, ['logs', id]),
     ]);
+    expect(log.stderr).toContain('The service takes long to answer.\nThe service answers again.\n');
     expect(text).toMatchObject({ exitCode: 0, stderr: 'The service takes long to answer.\nThe service answers again.\n' });
     expect(lines).toMatchObject({
       exitCode: 0,

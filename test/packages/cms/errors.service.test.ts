@@ -172,6 +172,7 @@ describe('errors of cms', () => {
       ['todo', '--domain', '..'],
       /^The domain \(of --domain, .*\): Expected an identifier, not "\.\."\.\nNext: cms todo --help\n$/,
     ],
+    [['computation', 'create', 'caf\uFFFD'], /^This argument is not in UTF-8: "caf\uFFFD".*\.\nNext: cms --help\n$/],
     [['cvm', 'show', '.'], /^CVM: Expected an identifier, not "\."\.\nNext: cms cvm show --help\n$/],
     [['asset', 'upload', '--type', 'dataset', '.'], /^"\." is not a file\.\nNext: ls \.\n$/],
     ...['nonsense', 'ftp://example.com', 'localhost:3000', 'http://example.com', 'https://a:secret@b.example'].map(
@@ -640,7 +641,8 @@ describe('errors of cms', () => {
     expect((await alice('check')).stdout).toContain(`✗ The content of "bob's data.csv"\n      its creator types: ${command}\n`);
     expect((await alice('run', '--cvm', 'sim-1')).stderr).toContain('its creator types: cms todo\n');
     const asked = `Upload the content of "bob's data.csv"\n    ${command}\n`;
-    await expect.poll(async () => (await alice('todo')).stdout, untilTestEnds).toContain(asked);
+    const todo = async () => (await alice('todo')).stdout.replace(/^ {2}Created .*\n/gm, '');
+    await expect.poll(todo, untilTestEnds).toContain(asked);
     expect(await alice('asset', 'upload', file, '--asset', asset, '--name', 'other')).toMatchObject({ exitCode: 2 });
     expect(await bob('asset', 'upload', file, '--asset', asset)).toEqual({
       exitCode: 4,

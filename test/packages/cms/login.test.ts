@@ -434,9 +434,14 @@ describe('a user whom this machine does not know by name, as in a container,', (
     import os from 'node:os';
     import { syncBuiltinESMExports } from 'node:module';
     os.userInfo = () => { throw new Error('ENOENT: no such file or directory, uv_os_get_passwd'); };
+    const { homedir } = os;
+    os.homedir = () => {
+      if (process.env.HOME === undefined) throw new Error('ENOENT: no such file or directory, uv_os_homedir');
+      return homedir();
+    };
     syncBuiltinESMExports();
   `;
-  const cms = (env: Record<string, string>, ...args: string[]) => {
+  const cms = (env: Record<string, string | undefined>, ...args: string[]) => {
     const preload = `data:text/javascript,${encodeURIComponent(nameless)}`;
     const program = join(import.meta.dirname, '../../../packages/cms/cms.ts');
     const options = { encoding: 'utf8', env: { ...compileCache, HOME: join(folder, 'nameless'), ...env } } as const;
@@ -452,5 +457,14 @@ describe('a user whom this machine does not know by name, as in a container,', (
       stderr: `You have no user name on this machine.\nNext: cms ${login.join(' ')} --user USER\n`,
     });
     expect(cms({ USER: 'alice' }, ...login)).toMatchObject({ status: 8, stderr: expect.stringContaining('No service answers') });
+  });
+
+  it('and who has no HOME is told so by the commands that need a login, alone', () => {
+    expect(cms({ HOME: undefined }, '--version')).toEqual({ status: 0, stderr: '' });
+    expect(cms({ HOME: undefined }, 'whoami')).toEqual({
+      status: 1,
+      stderr:
+        'There is no place for logins: neither HOME nor XDG_CONFIG_HOME is an absolute path.\nNext: export HOME=DIRECTORY\n',
+    });
   });
 });
