@@ -77,6 +77,18 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
     });
 
+    it('is not shared by a duplicate of the tab, which would use the same refresh token', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      const before = await storedTokens(page);
+      const opened = page.waitForEvent('popup');
+      await page.evaluate('void open(location.href)'); // copies the storage, as a duplicate does
+      const copy = await opened;
+      await copy.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
+      expect(await storedTokens(page)).toEqual(before);
+    });
+
     it('ends with signing out, which leaves no token in the tab', async () => {
       const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.getByRole('button', { name: 'User: alice' }).click();

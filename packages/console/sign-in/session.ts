@@ -42,6 +42,7 @@ export async function currentSession() {
   }
   neverShowAgainWithoutTokens();
   try {
+    await leaveTokensToOtherTab();
     const { api, membershipClaim, exampleCvm, issuer, clientId, scopes: scope } = await readConfiguration();
     const application = { issuer, clientId, scope, redirectUri: new URL('/console/', location.origin).href };
     const tokens = await tokensFor(address, application);
@@ -93,6 +94,37 @@ export async function currentSession() {
     const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
     return await stayOutside(error instanceof Error ? error.message : String(error), title);
   }
+}
+
+/** The name of the lock that this tab holds while it is open. */
+const lock = stored<string>('lock');
+
+/** The time in milliseconds that a reload waits for the lock, which the page before may still hold. */
+const longestWaitForLockInMilliseconds = 1_000;
+
+/**
+ * Removes the tokens that a tab has from another one, which is open: the browser copies the storage of a tab when the user duplicates it. Many
+ * issuers let a refresh token be used once, and end the sign-in of both tabs if it is used again.
+ */
+async function leaveTokensToOtherTab(): Promise<void> {
+  const own = lock.read();
+  if (own !== undefined && (await isHeld(own))) return;
+  if (own !== undefined) storedTokens.remove();
+  const name = crypto.randomUUID();
+  lock.write(name);
+  await isHeld(name);
+}
+
+/** Takes a lock for as long as the page is shown. @returns whether no other tab has it */
+function isHeld(name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const hold = () => {
+      resolve(true);
+      return never();
+    };
+    const signal = AbortSignal.timeout(longestWaitForLockInMilliseconds);
+    navigator.locks.request(name, { signal }, hold).catch(() => resolve(false));
+  });
 }
 
 /** Reloads the page if the Back button shows it after signing out: the browser has kept the page with its tokens in memory. */

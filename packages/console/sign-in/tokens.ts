@@ -64,7 +64,7 @@ type Stored<Value> = ReturnType<typeof stored<Value>>;
 
 /**
  * Returns a value in the storage of the tab. The value survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so
- * each tab may have its own user.
+ * each tab may have its own user. A duplicate of the tab begins with a copy.
  * @param name the name of the value: its key in the storage is `console.` and the name
  */
 export function stored<Value>(name: string) {
