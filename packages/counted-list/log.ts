@@ -127,7 +127,7 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
 const leastToMark = 64;
 const changesPerLook = 16;
 const lookAgainInMilliseconds = 5_000;
-const mostLists = 1_000;
+const mostLists = 10_000;
 
 /** The error for a change of a list that has too many changes that are not folded. Reads of the list stay exact. */
 export class BacklogError extends Error {
@@ -174,13 +174,12 @@ export async function lookAtLog(
 }
 
 const longestRestInMilliseconds = 30_000;
-const mostRests = 10_000;
 const rests = rememberedByTable<{ left: number; until: number }>();
 
 /** Remembers how many changes a list lacks so that a fold is worth its cost. Until they have come, or for 30 seconds, it is not looked at. */
 export function rest(table: ListTable, { name }: ListKeys, left: number): void {
   const ofLists = rests(table);
-  if (ofLists.size >= mostRests) ofLists.clear();
+  if (ofLists.size >= mostLists) ofLists.clear();
   ofLists.set(name, { left, until: steadyTime(table) + longestRestInMilliseconds });
 }
 

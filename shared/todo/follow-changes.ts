@@ -25,17 +25,7 @@ import {
 } from '../table/keys.ts';
 import { hashOfUser, listNamed, recordMember, type RowList, rowLists } from '../table/row-lists.ts';
 import { parseStored } from '../table/stored.ts';
-import {
-  deadlineOf,
-  getItem,
-  getItems,
-  type Item,
-  pagesOf,
-  queryBetween,
-  queryPartition,
-  queryPrefix,
-  type Table,
-} from '../table/table.ts';
+import { getItem, getItems, type Item, pagesOf, queryBetween, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { hasAttributes, isAbsent, putItem, deleteItemsOf } from '../table/writes.ts';
 import { noteSeenProbes } from './position.ts';
@@ -105,16 +95,12 @@ const recheckSchema = v.object({
 
 /** The most computations and assets of each of eight partitions that are looked at again together. */
 const mostRechecks = 500;
-/** The time in milliseconds after which a sweep begins no further ones: the next sweep is due. */
-const longestSweepInMilliseconds = 60_000;
 
 /**
- * Looks again at computations in which an approval has expired, and at what failed before: at all that is due, for a minute. To be called
- * each minute.
+ * Looks again at computations in which an approval has expired, and at what failed before: at all that is due. To be called each minute.
  * @throws Error if something failed, after the others that were read with it
  */
 export async function recheckTodo(table: Table, now: string): Promise<number> {
-  const begun = deadlineOf(table);
   for (let count = 0; ;) {
     const read = recheckKeys.shards.map((shard) =>
       queryBetween(table, ...recheckKeys.dueIn(shard, now), { limit: mostRechecks }),
@@ -132,8 +118,7 @@ export async function recheckTodo(table: Table, now: string): Promise<number> {
     );
     if (failures > 0) throw new Error(`${failures} of ${things.length} computations and assets could not be looked at again.`);
     count += things.length;
-    const isMore = found.some(({ length }) => length === mostRechecks);
-    if (!isMore || begun.elapsed > longestSweepInMilliseconds) return count;
+    if (found.every(({ length }) => length < mostRechecks)) return count;
   }
 }
 

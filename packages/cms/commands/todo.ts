@@ -41,13 +41,17 @@ export function addTodoCommand(program: CmsCommand): void {
       });
       signal.throwIfAborted();
       const items = kinds.flatMap((waits_for) => todo[waits_for].map((each) => ({ waits_for, ...each })));
-      const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
+      const entry = (sentence: string, commands: string[], more: string) =>
+        `${hanging(printable(sentence), terminal.columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;
       const ago = (at: string | undefined) => (at === undefined ? [] : [agoText(at, terminal.now())]);
       const line = (parts: string[]) =>
         parts.length === 0 ? '' : `${hanging(parts.join(', '), (terminal.columns ?? 110) - 2)}\n`;
       const since = (kind: 'approval' | 'key' | 'review', id: string) =>
         ago(owedSince({ kind }, context.user, events.get(id) ?? []));
       const from = (id: string) => [computations.get(id)?.owner].flatMap((owner) => (owner ? [`From ${userText(owner)}`] : []));
+      const told = (kind: 'key' | 'review', id: string) => line([...from(id), ...since(kind, id)]);
+      const created = (id: string) => line(ago(assets.get(id)?.created_at).map((time) => `Created ${time}`));
+      const uploadKey = (id: string) => command(`key upload ${keyFile}.pub ${id}`);
       context.print({ items, totals: todo.totals, as_of: todo.as_of }, () => {
         const lines = [
           ...todo.approvals.map(({ computation_id: id, name, because }) =>
@@ -63,24 +67,16 @@ export function addTodoCommand(program: CmsCommand): void {
             ),
           ),
           ...todo.keys.map(({ computation_id: id, name }) =>
-            entry(
-              `Upload your key to ${plainName(name)}`,
-              [command(`key upload ${keyFile}.pub ${id}`)],
-              line([...from(id), ...since('key', id)]),
-            ),
+            entry(`Upload your key to ${plainName(name)}`, [uploadKey(id)], told('key', id)),
           ),
           ...todo.content.map(({ asset_id: id, file_name }) =>
-            entry(
-              `Upload the content of ${plainName(file_name)}`,
-              [command(uploadOf({ file_name, id }))],
-              line(ago(assets.get(id)?.created_at).map((time) => `Created ${time}`)),
-            ),
+            entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))], created(id)),
           ),
           ...todo.reviews.map(({ computation_id: id, name, run_id }) =>
             entry(
               `Review the result of ${plainName(name)}`,
               [command(`review ${id} --run ${run_id} --key ${keyFile}`)],
-              line([...from(id), ...since('review', id)]),
+              told('review', id),
             ),
           ),
           ...todo.refusals.map(({ computation_id, name, user, reason, refused_at }) =>
@@ -93,9 +89,7 @@ export function addTodoCommand(program: CmsCommand): void {
           ...todo.invitations.map(({ computation_id: id, name, owner, expected }) =>
             entry(
               `Invitation of ${userText(owner)} to ${plainName(name)}, as ${expected.join(' and ')}`,
-              expected.map((part) =>
-                command(part === 'provider' ? `asset upload FILE --computation ${id}` : `key upload ${keyFile}.pub ${id}`),
-              ),
+              expected.map((part) => (part === 'provider' ? command(`asset upload FILE --computation ${id}`) : uploadKey(id))),
               line(since('key', id).map((time) => `Invited ${time}`)),
             ),
           ),
@@ -109,10 +103,6 @@ export function addTodoCommand(program: CmsCommand): void {
       if (old) context.note(`${old}\n`);
     });
 }
-
-/** Formats an entry of `cms todo`: a sentence, more lines, and the commands to type. */
-const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
-  `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;
 
 const mostListed = 20;
 

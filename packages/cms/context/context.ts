@@ -104,9 +104,8 @@ export function contextOf(
       fetch: async (request) => {
         const { pathname, searchParams } = new URL(request.url);
         if (request.method !== 'GET' && !pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
-        const heldForSeconds = Number(searchParams.get('wait')); // the service answers late as it is asked to
-        const send = () => fetch(request);
-        const response = await noting(outages.waits, 'The service takes long to answer.\n', send, heldForSeconds);
+        const seconds = Number(searchParams.get('wait')); // for which the service answers late as it is asked to
+        const response = await noting(outages.waits, 'The service takes long to answer.\n', () => fetch(request), seconds);
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
       },

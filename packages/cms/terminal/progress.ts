@@ -55,12 +55,7 @@ function newBar(title: string): cliProgress.SingleBar {
 const silenceInMilliseconds = 8_000;
 
 /** Does work. If that takes eight seconds longer than it should, says a text: no command waits in silence. */
-export async function noting<Result>(
-  say: (text: string) => void,
-  text: string,
-  work: () => Promise<Result>,
-  seconds = 0,
-): Promise<Result> {
+export async function noting<Result>(say: (text: string) => void, text: string, work: () => Promise<Result>, seconds = 0) {
   const timer = setTimeout(say, silenceInMilliseconds + seconds * 1_000, text);
   try {
     return await work();

@@ -1,13 +1,13 @@
 import { Button } from '@cloudscape-design/components';
 import { type Client, page, type Schemas } from 'computation-management-client';
-import { describeMissing, userText } from 'computation-management-words';
+import { describeMissing, oldText, userText } from 'computation-management-words';
 import { permissions, useDomain } from '../access/index.ts';
 import { machinesFor } from '../attestation/machines.ts';
 import { type Column, FilterBox, Nothing, PagedTable, RowFact, usePage } from '../lists/index.ts';
 import { hasMachine, type Loaded, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { addressOf, useAddress } from '../routing/index.ts';
 import { GoTo } from '../frame/index.ts';
-import { Ago, Names, Status, StatusIndicator, statusOptions, User } from '../show/index.ts';
+import { Ago, Names, Status, StatusIndicator, statusOptions, useNow, User } from '../show/index.ts';
 
 type Row = Schemas['ComputationRow'];
 
@@ -20,6 +20,7 @@ export function ComputationsScreen() {
   const sort = status === undefined && owner === undefined ? ('updated' as const) : undefined;
   const rows = usePage('listComputations', { status, owner, waiting_for, sort }, { everySeconds: refreshSeconds.computations });
   const { round } = rows.loaded;
+  const now = useNow();
   const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
     { header: 'Name', isRowHeader: true, cell: ({ id, name }) => <GoTo place={{ screen: 'computation', id }}>{name}</GoTo> },
@@ -40,6 +41,7 @@ export function ComputationsScreen() {
       columns={columns}
       rowKey={({ id }) => id}
       filterNames={['status', 'owner', 'waiting_for']}
+      description={(sort ?? waiting_for) ? oldText(todo.value?.as_of ?? '', now) : undefined}
       actions={create}
       filters={
         <FilterBox

@@ -107,12 +107,12 @@ const longestWaitForLockInMilliseconds = 1_000;
  * issuers let a refresh token be used once, and end the sign-in of both tabs if it is used again.
  */
 async function leaveTokensToOtherTab(): Promise<void> {
-  const own = lock.read();
-  if (own !== undefined && (await isHeld(own))) return;
-  if (own !== undefined) storedTokens.remove();
-  const name = crypto.randomUUID();
+  const name = lock.read() ?? crypto.randomUUID();
   lock.write(name);
-  await isHeld(name);
+  if (await isHeld(name)) return;
+  storedTokens.remove();
+  lock.remove();
+  await leaveTokensToOtherTab(); // with a lock of its own
 }
 
 /** Takes a lock for as long as the page is shown. @returns whether no other tab has it */
