@@ -310,7 +310,12 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     });
     await open(`computations/${id}/approve`);
     await openForExperts(page);
-    for (const line of ['arguments ["--all"]', 'also mount: /host', 'the agent may use the network for it', 'also version: None']) {
+    for (const line of [
+      'arguments ["--all"]',
+      'also mount: /host',
+      'the agent may use the network for it',
+      'also version: None',
+    ]) {
       await page.getByText(line, { exact: true }).waitFor();
     }
     const cautions = page.getByRole('region', { name: 'What your approval does not protect from' });

@@ -133,7 +133,13 @@ describe('a manifest', () => {
       version: 2,
     } as typeof manifest;
     const all = formatManifest(strange, { columns: 80 });
-    for (const line of ['arguments ["-x"]', 'also filename: f', 'the agent may use the network for it', 'also limit: 1', 'also version: 2']) {
+    for (const line of [
+      'arguments ["-x"]',
+      'also filename: f',
+      'the agent may use the network for it',
+      'also limit: 1',
+      'also version: 2',
+    ]) {
       expect(all).toContain(`${line}\n`);
     }
   });
