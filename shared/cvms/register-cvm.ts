@@ -10,7 +10,8 @@ import { assertUnclaimed, type Claim } from '../rows/claim.ts';
 import { type AnsweredRequest, type Committed, type Transaction, StaleReadError, makeChange } from '../table/transaction.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
-import type { Cvm, CvmInput, CvmReference, StoredCvm } from '../rows/cvm.ts';
+import type { Cvm, CvmReference, StoredCvm } from '../rows/cvm.ts';
+import type { CvmInput } from './cvm-input.ts';
 import { schemaAttribute } from '../table/stored.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 

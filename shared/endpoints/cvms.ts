@@ -6,7 +6,8 @@ import { heldRunSchema } from '../cvms/list-commands.ts';
 import { waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
 import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
-import { cvmSchema, cvmInput } from '../rows/cvm.ts';
+import { cvmInput } from '../cvms/cvm-input.ts';
+import { cvmSchema } from '../rows/cvm.ts';
 
 export const listCommandsRoute = {
   name: 'cvms/list-commands',

@@ -1,16 +1,5 @@
 import * as v from 'valibot';
-import {
-  described,
-  description,
-  namedInput,
-  namedObject,
-  orNull,
-  returnedField,
-  shownDescription,
-  shownText,
-  text,
-} from 'computation-management-formats/fields';
-import { isAgentUrl } from 'computation-management-formats/attestation';
+import { described, namedObject, orNull, shownDescription, shownText } from 'computation-management-formats/fields';
 import { cvmId } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt, timestamp } from 'computation-management-formats/timestamps';
 import { ServiceError } from '../runtime/errors.ts';
@@ -46,33 +35,11 @@ export type Presence = v.InferOutput<typeof presenceSchema>;
 /** The connections of a CVM, compared with the one over which its attestation came. */
 export const connections = ['attested', 'reconnected'] as const;
 
-const limitOfCertificate = 16 * 1024;
+/** The longest certificate of a CVM, in characters. */
+export const limitOfCertificate = 16 * 1024;
 
 /** The longest `agent_url` of a CVM, in characters: a name of 253 characters, a colon and a port. */
-const longestAgentUrl = 259;
-
-export const cvmInput = namedInput('CvmRegistration', 'The request to register a CVM, or to change it.', {
-  description,
-  certificate: v.optional(
-    orNull(
-      text(1, limitOfCertificate),
-      'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it.',
-    ),
-  ),
-  agent_url: v.optional(
-    orNull(
-      v.pipe(
-        v.string(),
-        v.check(isAgentUrl, 'Expected host:port: a DNS name, an IPv4 address or one of IPv6 in brackets, and 1 to 65535.'),
-        v.metadata({ maxLength: longestAgentUrl }),
-      ),
-      'Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to ' +
-        'keep the current one. `null` removes it.',
-    ),
-  ),
-  ...v.entriesFromList(['id', 'attestation', 'certificate_fingerprint', 'created_at', 'updated_at', 'presence'], returnedField),
-});
-export type CvmInput = v.InferOutput<typeof cvmInput>;
+export const longestAgentUrl = 259;
 
 const attestationOfCvm = namedObject(
   'AttestationOfCvm',

@@ -5,7 +5,7 @@ import { type Table, getItem } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
 import { newCvmBody } from '../support/cvm-certificate.ts';
-import type { CvmInput } from '../../shared/rows/cvm.ts';
+import type { CvmInput } from '../../shared/cvms/cvm-input.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/rows/claim.ts';

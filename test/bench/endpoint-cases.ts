@@ -6,7 +6,7 @@ import { indexRows } from '../../shared/find/index-names.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { recordContentRead } from '../../shared/assets/describe-asset.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
-import type { CvmInput } from '../../shared/rows/cvm.ts';
+import type { CvmInput } from '../../shared/cvms/cvm-input.ts';
 import type { RunReference } from '../../shared/rows/run.ts';
 import { integrateEntries } from '../../shared/history/index.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
