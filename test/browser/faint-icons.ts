@@ -8,8 +8,14 @@ export async function faintIconsOn(page: Page): Promise<string[]> {
 /** An expression: the icons of controls that can be used and of states, by the text beside them, with their contrast. */
 const faintIcons = `(() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const known = new Map(); // reading a canvas takes milliseconds
   /** The colour of colours that lie on each other, the lowest first. */
   const mixed = (colours) => {
+    const key = colours.join();
+    if (!known.has(key)) known.set(key, painted(colours));
+    return known.get(key);
+  };
+  const painted = (colours) => {
     context.reset();
     for (const colour of colours) { context.fillStyle = colour; context.fillRect(0, 0, 1, 1); }
     return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
@@ -24,7 +30,10 @@ const faintIcons = `(() => {
     if (!icon.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || icon.closest('[aria-disabled=true], :disabled')) continue;
     const behind = ['canvas'];
     const grounds = [];
-    for (let each = icon; each; each = each.parentElement) grounds.unshift(getComputedStyle(each).backgroundColor);
+    for (let each = icon; each; each = each.parentElement) {
+      const { backgroundColor } = getComputedStyle(each);
+      if (backgroundColor !== 'rgba(0, 0, 0, 0)') grounds.unshift(backgroundColor);
+    }
     const drawn = [...icon.querySelectorAll('path, circle, rect, line, polyline, polygon')];
     const inks = drawn.flatMap((each) => { const { fill, stroke } = getComputedStyle(each); return [fill, stroke]; })
       .filter((ink) => ink !== 'none' && !/^rgba\\(.*, 0\\)$/.test(ink));

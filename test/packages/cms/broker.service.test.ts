@@ -58,7 +58,7 @@ describe('cms asset add --encrypt', () => {
       expect({ exitCode, stderr }).toEqual({
         exitCode: 6,
         stderr: expect.stringMatching(
-          /^Nothing says which CVMs may get the key\..*\nNext: cms asset add .* --release-policy FILE\n$/,
+          /^Nothing says which CVMs may get the key\..*\nHelp: docs\/machines\.md\nNext: cms asset add .* --release-policy FILE\n$/,
         ),
       });
     }

@@ -77,7 +77,9 @@ describe('cms review', () => {
         exitCode: 6,
         stderr: expect.stringContaining('no reviewer has handed it in. Its reviewers are rita.'),
       });
-      expect((await done('rita', 'todo')).stdout).toMatch(/Review the result of one\n {4}cms review \S+ --run \S+ --key /);
+      expect((await done('rita', 'todo')).stdout).toMatch(
+        /Review the result of one\n {2}From alice, .+\n {4}cms review \S+ --run \S+ --key /,
+      );
 
       const check = `sh -c 'cat "$0"; echo; echo seen >&2; exit 3'`;
       const args = ['review', id, '--file', join(folder, 'result.zip'), '--key', join(folder, 'rita/key')];
