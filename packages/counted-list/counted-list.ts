@@ -200,7 +200,7 @@ export function countedList(options: ListOptions): CountedList {
       for (;;) {
         const step = await foldStep(table, keys, least);
         if (step.unexpected.length > 0) onDrift?.(step.unexpected);
-        if (least === undefined) rest(table, keys, step.pending > 0 ? 0 : step.missing);
+        if (least === undefined) rest(table, keys, step.pending > 0 || step.unfolded === 0 ? 0 : step.missing);
         const isPart = step.folded > 0 && step.folded < step.unfolded;
         const pause = isPart ? 0 : Math.min(longestPauseInMilliseconds, untilDue(table, keys) + 1);
         const isOver = !isPart && step.pending === 0;

@@ -78,7 +78,9 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
   // A value that a list lacks makes a policy stricter. A PCR that a policy lacks makes it weaker.
   const isTaken = ({ path, current: value }: PlacedChange) =>
     isPolicy.test(path) && value === null && Array.isArray(memberAt(current, listOf(path) ?? ''));
-  const others = changes.filter((each) => isPolicy.test(each.path) && !isTaken(each));
+  const others = changes
+    .filter((each) => isPolicy.test(each.path) && !isTaken(each))
+    .toSorted((one, other) => Number(one.current !== null) - Number(other.current !== null));
   const rank = (change: PlacedChange): number => {
     const { path, current: value } = change;
     const list = listOf(path);

@@ -70,7 +70,7 @@ export async function domainsOfStage(
       const forget = (domain: string, userId: string) => endMail(data.table, domain, userId);
       if (data.users || given.roles.length > 0) return await changeRoles(users(), given, forget);
       await forget(given.domain, given.user);
-      const note = `The address of ${given.user} for mail is deleted. Take the memberships of ${given.domain} away at the issuer.`;
+      const note = `No address for mail of the user ${given.user} is kept. Take the memberships of ${given.domain} away at the issuer.`;
       return { memberships: [], note };
     },
     look: (domain) => contentsOf(data, domain),

@@ -24,8 +24,8 @@ export function addTodoCommand(program: CmsCommand): void {
       const todo = await client.getTodo();
       const idsOf = (tasks: { computation_id: string }[]) => (context.isJson ? [] : tasks.map((task) => task.computation_id));
       const ids = idsOf(todo.approvals);
-      const all = [...new Set([...ids, ...idsOf([...todo.keys, ...todo.reviews, ...todo.invitations])])];
-      const files = context.isJson ? [] : todo.content.map(({ asset_id }) => asset_id);
+      const all = [...new Set([...ids, ...idsOf([...todo.keys, ...todo.reviews, ...todo.invitations])])].slice(0, mostListed);
+      const files = context.isJson ? [] : todo.content.slice(0, mostListed).map(({ asset_id }) => asset_id);
       const isOwn = ({ user }: { user: string }) => user === context.user;
       const [computations, events, stale, assets] = await Promise.all([
         learnOf(all, signal, (id, signal) => client.getComputation({ id, signal })),

@@ -123,7 +123,7 @@ function isHeld(name: string): Promise<boolean> {
       return never();
     };
     const signal = AbortSignal.timeout(longestWaitForLockInMilliseconds);
-    navigator.locks.request(name, { signal }, hold).catch(() => resolve(false));
+    navigator.locks.request(name, { signal }, hold).catch((error: unknown) => resolve((error as Error).name !== 'TimeoutError'));
   });
 }
 

@@ -132,6 +132,18 @@ describe('changesBetween', () => {
     },
   );
 
+  it('names PCRs that a policy lacks before those that have another value', () => {
+    const pcrs = (from: number, to: number, digit: string) =>
+      Object.fromEntries(Array.from({ length: to - from }, (_, place) => [from + place, digit.repeat(64)]));
+    const withPcrs = (sha256: object) => ({
+      ...approved,
+      configuration: { ...approved.configuration, attestation_policy: { ...policy, pcrs: { sha256 } } },
+    });
+    const changes = changesBetween(withPcrs(pcrs(0, 10, 'a')), withPcrs(pcrs(0, 3, 'b')));
+    expect(changes.slice(0, 3).map(({ current }) => current)).toEqual([null, null, null]);
+    expect(changes).toHaveLength(10);
+  });
+
   it('names each part of what is added or removed', () => {
     const without = { ...approved, configuration: { ...approved.configuration, attestation_policy: null } };
     const paths = placesIn({ configuration: { attestation_policy: policy } }).sort();

@@ -114,7 +114,7 @@ describe('the domains of a stage', () => {
       expect(await isKept('elsewhere')).toBe(true);
       expect(await ofIssuer.changeRoles(leaving)).toEqual({
         memberships: [],
-        note: 'The address of elsewhere for mail is deleted. Take the memberships of d3 away at the issuer.',
+        note: 'No address for mail of the user elsewhere is kept. Take the memberships of d3 away at the issuer.',
       });
       expect(await isKept('elsewhere')).toBe(false);
     } finally {
