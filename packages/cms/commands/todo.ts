@@ -24,12 +24,17 @@ export function addTodoCommand(program: CmsCommand): void {
       const todo = await client.getTodo();
       const idsOf = (tasks: { computation_id: string }[]) => (context.isJson ? [] : tasks.map((task) => task.computation_id));
       const ids = idsOf(todo.approvals);
-      const all = [...new Set([...ids, ...idsOf([...todo.keys, ...todo.reviews, ...todo.invitations])])].slice(0, mostListed);
+      const others = idsOf([...todo.keys, ...todo.reviews, ...todo.invitations]).slice(0, mostListed);
+      const all = [...new Set([...ids, ...others])];
       const files = context.isJson ? [] : todo.content.slice(0, mostListed).map(({ asset_id }) => asset_id);
       const isOwn = ({ user }: { user: string }) => user === context.user;
       const [computations, events, stale, assets] = await Promise.all([
         learnOf(all, signal, (id, signal) => client.getComputation({ id, signal })),
-        learnOf(all, signal, async (id, signal) => (await client.listEvents({ id, limit: 100, signal })).events),
+        learnOf(
+          all.slice(0, mostListed),
+          signal,
+          async (id, signal) => (await client.listEvents({ id, limit: 100, signal })).events,
+        ),
         learnOf(ids, signal, (id, signal) => staleApprovals({ ...context, terminal: { ...terminal, signal } }, id, isOwn)),
         learnOf(files, signal, (id, signal) => client.getAsset({ id, signal })),
       ]);
