@@ -58,3 +58,9 @@ it('looks at a list again only after as many changes as a fold lacked, or 30 sec
   expect(await change(1)).toBe(true);
   expect(await listNamed(table, list.name).fold()).toMatchObject({ unfolded: 0 });
 });
+
+it('looks again at a list whose log was empty at the next change', async () => {
+  const list = listNamed(embedded.table, rowLists.computations('empty').name);
+  expect(await list.fold()).toMatchObject({ unfolded: 0 });
+  expect(list.isDue(1)).toBe(true);
+});
