@@ -17,7 +17,7 @@ import {
 } from '@peculiar/x509';
 import { isIP } from 'node:net';
 import { GetPublicKeyCommand, SignCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { joinedSignature } from 'computation-management-formats/der';
+import { joinedSignature } from 'computation-management-formats/bytes';
 import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { reporters } from 'computation-management-formats/vocabulary';
-import { endingEvents } from '../../shared/rows/ways-to-end.ts';
+import { endingEvents } from '../../shared/rows/run.ts';
 import { stateEventIdPrefix } from '../../shared/cvms/index.ts';
 import type { AgentState, AgentEvent, EventKind } from './messages.ts';
 

@@ -1,4 +1,4 @@
-import { joinedSignature } from 'computation-management-formats/der';
+import { joinedSignature } from 'computation-management-formats/bytes';
 import {
   type Bytes,
   demand,

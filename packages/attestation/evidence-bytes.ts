@@ -1,5 +1,4 @@
-import { type Bytes, fromHex } from 'computation-management-formats/bytes';
-import { derElements } from 'computation-management-formats/der';
+import { type Bytes, derElements, fromHex } from 'computation-management-formats/bytes';
 
 export { type Bytes, isEqual, toHex } from 'computation-management-formats/bytes';
 

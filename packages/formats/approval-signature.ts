@@ -1,5 +1,4 @@
-import { fromBase64, fromHex } from './bytes.ts';
-import { joinedSignature } from './der.ts';
+import { fromBase64, fromHex, joinedSignature } from './bytes.ts';
 import { keyInSpki, type RawKey } from './public-key.ts';
 
 interface Signed {

@@ -1,6 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { fromBase64 } from './bytes.ts';
-import { derElements } from './der.ts';
+import { derElements, fromBase64 } from './bytes.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import { InvalidKeyError, keyIn, whyWeak } from './public-key.ts';
 

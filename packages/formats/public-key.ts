@@ -1,6 +1,16 @@
 import { passesForPrime } from '#primitives';
-import { type Bytes, fromBase64, fromHex, isEqual, toHex, toLatin1 } from './bytes.ts';
-import { derElement, derElements, derInteger, unsigned } from './der.ts';
+import {
+  type Bytes,
+  derElement,
+  derElements,
+  derInteger,
+  fromBase64,
+  fromHex,
+  isEqual,
+  toHex,
+  toLatin1,
+  unsigned,
+} from './bytes.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import { fingerprintOfSpki, sshWireOf } from './ssh-wire.ts';
 

@@ -1,6 +1,5 @@
 import { sha256 } from '#primitives';
-import { toBase64, toHex } from './bytes.ts';
-import { derElements } from './der.ts';
+import { derElements, toBase64, toHex } from './bytes.ts';
 
 const curves = new Map(Object.entries({ '2a8648ce3d030107': 'nistp256', '2b81040022': 'nistp384', '2b81040023': 'nistp521' }));
 

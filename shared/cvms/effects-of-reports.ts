@@ -1,10 +1,19 @@
-import { type Run, type RunReference, runKey, findRun } from '../rows/run.ts';
+import {
+  type Ending,
+  endingEvents,
+  endingOf,
+  findRun,
+  type Run,
+  runKey,
+  type RunReference,
+  waysToEnd,
+  type WayToEnd,
+} from '../rows/run.ts';
 import type { NewEvent } from '../journal/journal.ts';
 import { type Claim, type ClaimChange, assertClaimed, claimKey, parseClaimOf, changeClaim } from '../rows/claim.ts';
 import { type Command, removeCommand } from '../rows/command.ts';
 import type { ReportedState } from '../rows/cvm.ts';
 import { type InvalidReport, type Report, type LastingReport, type Outcome, stateEventIdPrefix } from './report.ts';
-import { type Ending, endingEvents, endingOf, waysToEnd, type WayToEnd } from '../rows/ways-to-end.ts';
 import { type Table, getItems, type Item } from '../table/table.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { keysToChange, parseToChange, recordEvents, assertExists } from '../rows/change-computation.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { createHash, createPublicKey } from 'node:crypto';
-import { toBase64Url } from 'computation-management-formats/bytes';
-import { joinedSignature } from 'computation-management-formats/der';
+import { joinedSignature, toBase64Url } from 'computation-management-formats/bytes';
 import { verifiesEs256, lengthOfThumbprint, thumbprintOf } from 'computation-management-formats/es256';
 import { environment } from '../runtime/environment.ts';
 import { namedObject, described, shownText } from 'computation-management-formats/fields';

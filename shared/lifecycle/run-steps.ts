@@ -8,8 +8,19 @@ import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim, removeClaim
 import { addCommand, removeCommand } from '../rows/command.ts';
 import { completeTask, failTaskAsOver, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import type { WaitingStep } from './state-machine.ts';
-import { type Ending, endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-to-end.ts';
-import { findRun, runKey, isActive, type Run, type RunReference, runReference } from '../rows/run.ts';
+import {
+  type EndedBy,
+  type Ending,
+  endingOf,
+  findRun,
+  isActive,
+  type Run,
+  runKey,
+  type RunReference,
+  runReference,
+  waysToEnd,
+  type WayToEnd,
+} from '../rows/run.ts';
 import { system } from 'computation-management-formats/vocabulary';
 import { keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { parseRefusals, removeKeyedRun } from '../rows/asset-key.ts';

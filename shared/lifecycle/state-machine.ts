@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { runReference } from '../rows/run.ts';
-import { endings, type EndedBy } from '../rows/ways-to-end.ts';
+import { type EndedBy, endings, runReference } from '../rows/run.ts';
 
 /** The error with which a step fails its task if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';

@@ -9,9 +9,8 @@ import { putItem } from '../table/writes.ts';
 import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from '../rows/claim.ts';
 import { completeStop, endRun } from './run-steps.ts';
 import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
-import { waysToEnd } from '../rows/ways-to-end.ts';
 import { parseStored } from '../table/stored.ts';
-import { findRun, runKey } from '../rows/run.ts';
+import { findRun, runKey, waysToEnd } from '../rows/run.ts';
 
 /**
  * The largest number of calls of DescribeExecution in one sweep. AWS allows 250 at once, and refills 10 a second in most regions.

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-import { runReference, type RunReference } from './run.ts';
+import { ending, runReference, type RunReference } from './run.ts';
 import { cvmKeys, keyToWrite, type RowKey } from '../table/keys.ts';
 import { type Table, getItem, type Item, queryPartitions, queryPrefix } from '../table/table.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { setAttributesIf } from '../table/writes.ts';
-import { ending } from './ways-to-end.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
 
 const storedClaim = v.object({

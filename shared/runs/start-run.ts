@@ -8,7 +8,7 @@ import { isIncomplete, readinessOf, keysWithoutPolicy, type CvmOfRun } from '../
 import { isMarkedForDeletion } from '../rows/asset.ts';
 import { readToChange, type ComputationToChange } from '../rows/change-computation.ts';
 import type { StoredComputation } from '../rows/computation.ts';
-import { type Run, type RunReference, isActive } from '../rows/run.ts';
+import { isActive, type Run, type RunReference, waysToEnd } from '../rows/run.ts';
 import { JournalMovedError } from '../journal/append-events.ts';
 import { readHead } from '../journal/journal.ts';
 import { nextNumber } from '../table/writes.ts';
@@ -34,7 +34,6 @@ import {
 import { addRun } from '../rows/change-run.ts';
 import { addClaim, claimKey, parseClaim, type Claim } from '../rows/claim.ts';
 import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
-import { waysToEnd } from '../rows/ways-to-end.ts';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { judgeTokens } from '../attestation/index.ts';
 import { openContentStore } from '../rows/content-store.ts';

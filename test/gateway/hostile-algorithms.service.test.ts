@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { endingEvents } from '../../shared/rows/ways-to-end.ts';
+import { endingEvents } from '../../shared/rows/run.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';

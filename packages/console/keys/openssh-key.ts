@@ -1,5 +1,4 @@
-import { type Bytes, fromHex, toBase64Url, toLatin1 } from 'computation-management-formats/bytes';
-import { unsigned } from 'computation-management-formats/der';
+import { type Bytes, fromHex, toBase64Url, toLatin1, unsigned } from 'computation-management-formats/bytes';
 
 /** The error of a file that cannot sign in a browser. The message says why, and what to do. */
 export class UnusableKey extends Error {}

@@ -1,6 +1,13 @@
 import { methodOf } from 'computation-management-formats/approval-signature';
-import { type Bytes, fromBase64, toBase64, toLatin1 } from 'computation-management-formats/bytes';
-import { derElements, signatureInDer, unsigned } from 'computation-management-formats/der';
+import {
+  type Bytes,
+  derElements,
+  fromBase64,
+  signatureInDer,
+  toBase64,
+  toLatin1,
+  unsigned,
+} from 'computation-management-formats/bytes';
 import { keyIn } from 'computation-management-formats/public-key';
 import { fingerprintOfSpki, sshWireOf } from 'computation-management-formats/ssh-wire';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';

@@ -10,7 +10,7 @@ import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { readClaimsOfDomain } from '../../../shared/rows/claim.ts';
 import { endRun } from '../../../shared/lifecycle/run-steps.ts';
 import { readSweepState, writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
-import { waysToEnd } from '../../../shared/rows/ways-to-end.ts';
+import { waysToEnd } from '../../../shared/rows/run.ts';
 import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '../../../shared/table/keys.ts';
 import { type Table, getItem } from '../../../shared/table/table.ts';
 import { putItem, putItems } from '../../../shared/table/writes.ts';

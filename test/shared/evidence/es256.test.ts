@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { joinedSignature } from 'computation-management-formats/der';
+import { joinedSignature } from 'computation-management-formats/bytes';
 import { verifiesEs256 } from 'computation-management-formats/es256';
 import fc from 'fast-check';
 import { calculateJwkThumbprint } from 'jose';

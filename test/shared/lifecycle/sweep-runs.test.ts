@@ -14,13 +14,12 @@ import { executionStatus } from '../../../shared/lifecycle/executions.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { inTurn, readSweepState, sweepRuns, writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
-import { waysToEnd } from '../../../shared/rows/ways-to-end.ts';
 import { type Table, getItem } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
-import { readRun } from '../../../shared/rows/run.ts';
+import { readRun, waysToEnd } from '../../../shared/rows/run.ts';
 import { computationKey } from '../../../shared/rows/computation.ts';
 
 /** The way in which tests end a run: by a failure. */
