@@ -43,7 +43,7 @@ export function sentence(text: string): string {
 
 /** Returns the line that leads an error about machines or attestation policies to its page of the guide. '' for other errors. */
 export const machineHelp = (error: string) =>
-  /attest|measurement|polic(?:y|ies)\b/i.test(error) ? 'Help: docs/machines.md\n' : '';
+  /attest|measurement|polic(?:y|ies)\b(?!\.\w)/i.test(error) ? 'Help: docs/machines.md\n' : '';
 
 /** Divides the hex digits of a hash into groups of eight, which people can compare. */
 export function hashGroups(hash: string): string[] {

@@ -270,7 +270,6 @@ export const recheckKeys = {
   shards: shardsOf('rechecks'),
   recheck: (at: string, thing: string): Key => writableKey(shardOf('rechecks', thing), `${at}#${thing}`),
   thing: (kind: string, domain: string, number: number) => `${kind}#${domain}#${number}`,
-  isOf: (sk: string, at: string) => sk.startsWith(`${at}#`),
   dueIn: (shard: string, now: string) => dueIn(shard, '0', `${now}$`), // after `#`
 };
 

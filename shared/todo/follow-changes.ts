@@ -78,7 +78,8 @@ async function followAll(table: Table, things: readonly Thing[], now: string): P
         { thing: nameOf(thing) },
         error,
       );
-      await putItem(table, { ...recheckKeys.recheck(now, nameOf(thing)), ...thing });
+      const next = new Date(Date.parse(now) + 1).toISOString(); // not in the sweep of now
+      await putItem(table, { ...recheckKeys.recheck(next, nameOf(thing)), ...thing });
     }
   };
   await inParallel(things, follow, thingsAtOnce);
@@ -101,24 +102,18 @@ const mostRechecks = 500;
  * @throws Error if something failed, after all others
  */
 export async function recheckTodo(table: Table, now: string): Promise<number> {
-  for (let [count, failed] = [0, 0]; ;) {
+  let [count, failed] = [0, 0];
+  for (;;) {
     const read = recheckKeys.shards.map((shard) =>
       queryBetween(table, ...recheckKeys.dueIn(shard, now), { limit: mostRechecks }),
     );
     const found = await Promise.all(read);
     const due = found.flat().map((item) => parseStored(recheckSchema, item, 'recheck'));
     const things = eachOnce(due.map(({ domain, kind, number }) => ({ domain, kind, number })));
-    // What fails is put anew with the time of this sweep.
-    const failures = await followAll(table, things, now);
-    const isPutAnew = ({ sk }: { sk: string }) => failures > 0 && recheckKeys.isOf(sk, now);
-    await deleteItemsOf(
-      table,
-      due.filter((item) => !isPutAnew(item)),
-      ({ pk, sk }) => writableKey(pk, sk),
-    );
+    failed += await followAll(table, things, now);
+    await deleteItemsOf(table, due, ({ pk, sk }) => writableKey(pk, sk));
     count += things.length;
-    failed += failures;
-    if (found.some(({ length }) => length === mostRechecks) && !due.every(isPutAnew)) continue;
+    if (found.some(({ length }) => length === mostRechecks)) continue;
     if (failed > 0) throw new Error(`${failed} of ${count} looks at computations and assets failed.`);
     return count;
   }

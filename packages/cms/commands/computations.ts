@@ -2,7 +2,7 @@ import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computatio
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import { agoText, policyLines, userText, usersText } from 'computation-management-words';
+import { agoText, oldText, policyLines, userText, usersText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { describe } from '../collaboration/collaboration.ts';
@@ -105,6 +105,9 @@ export function addComputationCommands(program: CmsCommand): void {
       ];
       const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
       await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
+      const old =
+        (waiting ?? changed) ? oldText((await (await context.connect()).client.getTodo()).as_of, context.terminal.now()) : '';
+      if (old) context.note(`${old}\n`);
     });
 
   computation

@@ -512,11 +512,32 @@ describe('cms todo', () => {
     ]);
   });
 
+  it('asks the service about at most twenty tasks that are no approvals, and lists them all', async () => {
+    const keys = Array.from({ length: 30 }, (_, index) => ({ computation_id: idOf(index), name: `Study ${index}` }));
+    const content = keys.map(({ computation_id, name }) => ({ asset_id: computation_id, file_name: name }));
+    const answers = keys.flatMap(({ computation_id: id }) => [
+      [`/computations/${id}`, json({ owner: 'carol' })] as const,
+      [`/computations/${id}/events`, json({ events: [] })] as const,
+      [`/assets/${id}`, json({ created_at: '2026-01-01T00:00:00Z' })] as const,
+    ]);
+    const todo = json({ ...todoOf(0), keys, content });
+    const { stdout } = await cms({ '/todo': todo, ...Object.fromEntries(answers) })('todo');
+    expect(stdout.match(/Study 29/g)).toHaveLength(3); // two in the line of the content, with its command
+    for (const [kind, asks] of Object.entries({ 'computations/[^/]*$': 20, 'computations/.*/events$': 20, assets: 20 }))
+      expect(asked.filter((path) => new RegExp(`^GET /${kind}`).test(path))).toHaveLength(asks);
+  });
+
   it('says as of when this is, if changes are followed late', async () => {
     const asOf = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const late = await cms({ '/todo': json({ ...todoOf(0), as_of: asOf(12) }) })('todo');
     expect(late.stderr).toBe('This is as of 12 minutes ago: what changed since then may be missing.\n');
     expect((await cms({ '/todo': json({ ...todoOf(0), as_of: asOf(2) }) })('todo')).stderr).toBe('');
+    const list = {
+      '/todo': json({ as_of: asOf(12) }),
+      '/computations': json({ computations: [], total: 0, limit: 100, offset: 0 }),
+    };
+    expect((await cms(list)('computation', 'list', '--waiting')).stderr).toContain(late.stderr);
+    expect((await cms(list)('computation', 'list')).stderr).not.toContain('as of');
     const answer = await cms({ '/todo': json({ ...todoOf(0), as_of: '2026-01-01T00:00:00Z' }) })('todo', '--json');
     expect(JSON.parse(answer.stdout)).toMatchObject({ as_of: '2026-01-01T00:00:00Z' });
   });

@@ -11,6 +11,7 @@ describe('machineHelp', () => {
     const led = examples.filter(([, { value }]) => machineHelp(value.detail) !== '').map(([reason]) => reason);
     expect(led.toSorted()).toEqual(['cvm_not_attested', 'no_release_policy', 'no_release_policy']);
     const [, page = ''] = /^Help: (\S+)\n$/.exec(machineHelp('Nothing says which policy it has.')) ?? [];
+    expect(machineHelp('There is no file policies.csv.')).toBe('');
     expect(existsSync(join(import.meta.dirname, '../../..', page))).toBe(true);
   });
 });

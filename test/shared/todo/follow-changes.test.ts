@@ -15,10 +15,10 @@ import { parseSnapshot } from '../../../shared/rows/run-snapshot.ts';
 import { decideResult } from '../../../shared/results/decide-result.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 import type { StreamBatch } from '../../../shared/table/fold-lists.ts';
-import { listKeys, lists, recheckKeys, runKeys } from '../../../shared/table/keys.ts';
+import { listKeys, lists, recheckKeys, runKeys, writableKey } from '../../../shared/table/keys.ts';
 import { parseStored } from '../../../shared/table/stored.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../../../shared/table/table.ts';
-import { putItems } from '../../../shared/table/writes.ts';
+import { deleteItemsOf, putItems } from '../../../shared/table/writes.ts';
 import { followTodo, recheckTodo } from '../../../shared/todo/follow-changes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { type Task, tasksOf } from '../../../shared/todo/tasks-of.ts';
@@ -325,4 +325,24 @@ it('looks in one sweep at all that is due, however much it is', async () => {
   await putItems(table, ofShard);
   expect(await recheckTodo(table, byAlice.now)).toBe(510);
   expect(await queryPartition(table, shard)).toEqual([]);
+});
+
+it('goes on past more failures than it takes up together, says how many failed, and keeps those', async () => {
+  const { table } = stores;
+  const [shard = ''] = recheckKeys.shards;
+  const placed = (kind: 'asset' | 'computation', count: number) =>
+    Array.from({ length: 8_000 }, (_, index) => ({ domain: `past-${kind}`, kind, number: index + 1 }))
+      .map((thing) => ({ ...recheckKeys.recheck(byAlice.now, recheckKeys.thing(kind, thing.domain, thing.number)), ...thing }))
+      .filter(({ pk }) => pk === shard)
+      .slice(0, count);
+  const failing = placed('computation', 510);
+  await putItems(table, [...failing, ...placed('asset', 3)]);
+  const broken = tableThrough(table, async (send, { input }) => {
+    if ('KeyConditionExpression' in input && JSON.stringify(input).includes('past-computation')) throw new Error('broken');
+    return await send();
+  });
+  await expect(recheckTodo(broken, timeAt(1))).rejects.toThrow('510 of 513 looks at computations and assets failed.');
+  const kept = await queryPartition(table, shard);
+  expect(kept.map(({ domain }) => domain)).toEqual(failing.map(({ domain }) => domain));
+  await deleteItemsOf(table, kept, ({ pk, sk }) => writableKey(String(pk), String(sk)));
 });
