@@ -12,7 +12,7 @@ export interface GatewayGauges {
    * yet to fetch.
    */
   spentCvms: CvmIdentity[];
-  /** The number of CVMs that are connected over the connection over which their agents attested themselves, without spent ones. */
+  /** The number of CVMs whose agents are still on the connection over which they attested, without those that need a restart before another run. */
   attestedCvms: number;
   /** The age in milliseconds of the oldest report of a run that waits to be sent to the service. */
   outboxAge: number;

@@ -40,7 +40,7 @@ export class AgentProcess {
    * date.
    */
   private changes = 0;
-  /** The runs of former agent processes of a CVM whose reports still wait to be sent, by the identifiers of the runs. */
+  /** The runs that earlier agents of this CVM had, as long as reports of them wait to be sent to the service. By the identifiers of the runs. */
   private readonly former = new Map<string, HostedRun>();
   private readonly onRunStatus: () => void;
 

@@ -222,7 +222,7 @@ export class CvmSession {
     if (run?.isUnconfirmed) this.agentProcess.lookIn(parts.timings.command);
   }
 
-  /** Asks the gateway that has the stream of the agent for its state, if an event that came here waits for it. */
+  /** Asks the gateway that has the agent's stream for the state of the agent, if an event that came here counts only once that state is known. */
   private async confirmElsewhere(): Promise<void> {
     const { agentProcess } = this;
     if (!agentProcess.run?.isUnconfirmed || !this.isTimeToLook) return;

@@ -48,8 +48,8 @@ export const certificateFunctionFolder = 'issue-certificate';
 export const startFile = 'start.mjs';
 
 /**
- * The code of the gateway as files in the bucket of CDK's assets, and the command with which a container fetches and starts the
- * code.
+ * The code of the gateway to which the agents of CVMs connect, as assets of CDK, and the command by which a container fetches and
+ * starts it.
  */
 export class GatewayBundle extends Construct {
   /**

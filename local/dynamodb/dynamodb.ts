@@ -127,7 +127,7 @@ export interface LocalDynamoDbOptions {
    * The pause in milliseconds before the first restart of the engine. The pause doubles with each further restart. Default: 100.
    */
   firstPauseInMilliseconds?: number;
-  /** Finds a TCP port for the engine. Another process may take the port before the engine does. Default: freePort. */
+  /** Finds a free TCP port for the DynamoDB engine. If another process takes it first, another one is looked for. Default: freePort. */
   findPort?: () => Promise<number>;
 }
 

@@ -17,7 +17,7 @@ export interface Execution {
   cause?: string;
 }
 
-/** The objects that all executions of the state machine share. */
+/** The definition of the state machine of runs, and the objects that all of its executions on this machine share. */
 export interface ExecutionServices extends Omit<TaskServices, 'executionOver'> {
   definition: Definition;
   /** The interpreter of the state machine's definition. */

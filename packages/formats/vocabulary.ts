@@ -2,7 +2,7 @@ export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 /** The type of the asset that a reviewer hands in as the result of a run. Nobody creates, changes or links one otherwise. */
 export const resultType = 'result';
-/** The types that an asset can have in answers. */
+/** The types of assets that answers show: those that a client can create, and that of results, which only a review creates. */
 export const shownAssetTypes = [...assetTypes, resultType] as const;
 export type ShownAssetType = (typeof shownAssetTypes)[number];
 

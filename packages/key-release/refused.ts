@@ -20,5 +20,5 @@ export function orRefuse<T>(attempt: () => T, sentence: string): T {
   }
 }
 
-/** Returns the error after which another attestation may succeed. */
+/** Makes the error for a client that should attest again, because another attestation may succeed. Its message ends with that advice. */
 export const refusedNow = (why: string) => new Refused(`${why} Attest again.`, { again: true });

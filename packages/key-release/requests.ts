@@ -54,8 +54,8 @@ export function tokenOfEvidence(evidence: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the report data that binds evidence to a nonce and the key of a TEE: the SHA-384 of their canonical JSON (RFC 8785), with zeros up to 64
- * bytes.
+ * Returns the report data that binds evidence to a nonce, the key of a TEE and the evidence of its other devices: the SHA-384 of the canonical JSON
+ * (RFC 8785) of all three, with zeros up to 64 bytes.
  * @param given.additionalEvidence the text of `additional_evidence`, of other devices, as sent
  * @throws Refused if a text has a lone surrogate
  */

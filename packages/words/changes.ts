@@ -7,7 +7,7 @@ import { componentText } from './lines.ts';
 import { fingerprintOf } from './manifest.ts';
 import { type MarkedText, markedPair } from './marked.ts';
 
-/** The subjects of changes, from the most to the least harmful. */
+/** The things that a change of an approved computation can concern, from the most to the least harmful. Lists of changes have this order. */
 const subjects = ['receiver', 'machine', 'logs', 'code', 'data', 'address', 'key', 'agent', 'approval', 'other'] as const;
 /** The effects of changes on the protection of the parties, from the most to the least harmful. */
 const effects = ['weaker', 'changed', 'stricter'] as const;
@@ -193,8 +193,7 @@ const isOutside = (value: Value) => Number(value === null);
 const level = (value: Value) => (approvalLevels as readonly Value[]).indexOf(value);
 
 /**
- * The members of manifest and configuration whose change has no sentence of its own, by their place. An entry of a list has the place of
- * its list.
+ * The names of members of manifest and configuration, and what a change of each concerns, for those whose change has no sentence of its own. By the path of the member; an entry of a list has the path of its list.
  */
 const members = new Map<string, Member>([
   ['cvm_id', ['the CVM', 'machine']],

@@ -40,7 +40,7 @@ export interface Receiver {
   index: number;
   /** The fingerprint of the receiver's key, as `fingerprintOf` returns it. */
   fingerprint: string;
-  /** The facts that the manifest states about the receiver besides its key, one fact a line. */
+  /** The facts that the manifest states about this receiver of the result besides its key, as lines to show, one fact each. */
   lines: string[];
   /** The users to whom the receiver's key belongs, as the service says. Undefined if the owners of keys are not known. */
   users: string[] | undefined;

@@ -196,7 +196,7 @@ type File = Pick<StoredAsset, 'id' | 'created_by' | 'file_name'>;
 /** The people and assets behind a manifest, by which the service says whom a later change is about and who made it. */
 export interface Around {
   owner: string;
-  /** The consumers whom a computation names. */
+  /** The users whom a computation names as receivers of its result. */
   consumers: string[];
   /** The users to whom the agent gives the result, in the order of their keys in a manifest. */
   receivers: string[];

@@ -185,8 +185,10 @@ function fingerprintOf(key: string): string {
 }
 
 /**
- * Returns how an asset changes with its first key: the agent asks the service for it. Content that is there stays. Without it, a party sends
- * the encrypted file to the agent.
+ * Returns the fields of an asset that change when a party sets its first key: agents then ask the service for the key. The source of an
+ * asset whose encrypted content is in storage stays; one without content says that a party sends the encrypted file to the agent.
+ * @param url the address at which the service gives keys to agents
+ * @param at the time of the change, RFC 3339
  * @throws ServiceError `conflict` if the checksum of the plain file is not known
  */
 function withBroker(asset: StoredAsset, url: string, at: string): Partial<StoredAsset> {

@@ -161,7 +161,7 @@ export const reportSummarySchema = namedObject('ReportSummary', 'What became of 
 });
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** The result of a report of a CVM, without the identifier. For an invalid report, only the status of the run is used. */
+/** The answer of the service to one report of a CVM, without the identifier of the report. To an invalid one it answers with the status of the run alone. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
 /**

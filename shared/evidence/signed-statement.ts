@@ -70,8 +70,8 @@ interface Kind {
 /**
  * Returns a signed statement about a run. The first request makes, signs and stores it, so that it says the same ever after. Nobody
  * sees a statement that is not stored.
- * @throws ServiceError `not_found`; `conflict` as `kind.refuse` throws, until the entries are in the log, or if the log has others;
- *   `unavailable`
+ * @throws ServiceError `not_found`; `conflict` as `kind.refuse` throws, until the log of the stage has the entries about the run, or if
+ *   the log says otherwise of the run; `unavailable`
  */
 export async function readStatement(sources: Sources, request: StatementRequest, kind: Kind): Promise<Evidence> {
   const { domain, computationId, runId } = request;

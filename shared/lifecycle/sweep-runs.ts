@@ -26,7 +26,7 @@ const mostCallsPerClaim = 2;
  */
 const shareForSuspects = 0.75;
 
-/** The number of active runs that a sweep reads together. */
+/** The number of active runs that a sweep reads with one call: the most that BatchGetItem takes. */
 const claimsPerRead = 100;
 
 /** The limits of a sweep, which looks for active runs that nothing takes to their end, and what it does with them. */
@@ -41,8 +41,8 @@ interface SweepLimits {
 
 /**
  * Ends the active runs that no execution in Step Functions takes to their end. Looks first at suspects (runs for which no step
- * waits, or whose outcome is recorded), then at the others in turn, then at further suspects with the calls that are left. The
- * next sweep continues there.
+ * waits, or whose outcome is recorded), then at the others in turn, then at further suspects, as long as calls of Step Functions
+ * are left. The next sweep continues where this one ended.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every run was processed
  */

@@ -94,8 +94,8 @@ const lately = new Map<string, { runs: string; readAt: number; keys: Promise<str
 const mostDomains = 1_000;
 
 /**
- * Returns the keys in storage of the tokens of runs, as of up to a second ago: anyone can send evidence for which they are read, and that must
- * not cost reads each time. A client that comes in that second attests again, as after any refusal of the handshake.
+ * Returns the names under which storage has the attestation tokens of the CVMs of runs, from a cache of one second: anyone can send evidence,
+ * and a flood of it must not cost a read each. An agent whose token came in that second may be refused, and attests again.
  */
 function keysOfTokens(table: Table, domain: string, runs: readonly KeyedRun[], now: number): Promise<string[]> {
   const names = runs.map(({ run_id }) => run_id).join();

@@ -174,8 +174,8 @@ export async function readTokensOfRun(
 }
 
 /**
- * The largest number of characters in which failed checks of an attestation are listed: the list becomes part of a reason of a
- * run, or of a sentence of a dry run.
+ * The largest number of characters of the list of an attestation's failed checks. A longer list is cut off. It becomes part of the reason why a
+ * run ended, or of what a dry run says.
  */
 const longestFailures = 800;
 

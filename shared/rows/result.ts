@@ -59,7 +59,7 @@ export const statedDecision = namedObject('StatedDecision', 'The decision of a r
 /** A decision of a reviewer on a result as it is stored and as evidence states it, with its signature. */
 export type StatedDecision = v.InferOutput<typeof statedDecision>;
 
-/** Parses the item of a decision, read at `runKeys.decision`. */
+/** Parses the stored decision of a reviewer, to release or to withhold the result of a run. */
 export function parseDecision(item: Item): StatedDecision {
   return parseStored(statedDecision, item, 'decision on a result');
 }

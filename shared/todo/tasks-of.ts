@@ -14,7 +14,7 @@ export const expectedParts = ['provider', 'consumer', 'reviewer'] as const;
 export const taskSchema = v.object({
   /** True if the user created and owns the computation, uploaded a key to it, or linked an asset to it. */
   is_own: v.boolean(),
-  /** The approval that the user can give, and that a run needs. */
+  /** The approval of this user that a run needs and that can be given now. null if there is none. */
   approval: v.nullable(v.object({ because: v.array(v.string()), manifest_digest: v.string() })),
   needs_key: v.boolean(),
   /** True if a linked asset of the user waits for its content. The list of these assets is kept by asset. */

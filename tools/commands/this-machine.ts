@@ -66,7 +66,7 @@ export function domainsHere(port: number): DomainManager {
   };
 }
 
-/** Returns a token that the service of this machine issues. */
+/** Asks the service that runs on this machine for an access token of a user. @param service its URL */
 export async function tokenHere(service: string, request: TokenRequest): Promise<string> {
   return (await askThisMachine<{ access_token: string }>(service, '/local/token', request)).access_token;
 }

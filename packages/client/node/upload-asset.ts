@@ -129,8 +129,9 @@ export async function uploadContent(client: Client, options: UploadContentOption
 }
 
 export interface UploadResultOptions extends ContentOptions {
-  /** The identifiers of the computation and of its run. */
+  /** The identifier of the computation. */
   id: string;
+  /** The identifier of the run whose result the file is. */
   run: string;
   /** The name of the file for its readers. */
   file_name: string;

@@ -22,8 +22,8 @@ export class CutOffError extends Error {
 }
 
 /**
- * Repeats a transfer until it succeeds, or until five attempts in five minutes have brought no progress.
- * @throws CutOffError or the last ServiceProblem after such five minutes; any error other than a cut at once; the signal's reason
+ * Repeats a transfer that is cut off, until it succeeds, or until at least five attempts and five minutes have brought no progress.
+ * @throws the last error, a CutOffError or ServiceProblem, when it gives up; any error that is no cut at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest = () => 0, onCut } = options;

@@ -237,7 +237,7 @@ export async function learnOf<Answer>(
 }
 
 /**
- * Returns whether the approvals of a computation must be signed, which decides about commands to type next. False if the service does not
+ * Returns whether a computation takes signed approvals alone, so that the command to type next has `--sign`. False if the service does not
  * answer in time.
  */
 async function isSignedIn({ client }: Session, computation: string, interruption: AbortSignal): Promise<boolean> {

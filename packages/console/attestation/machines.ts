@@ -7,7 +7,7 @@ type Policy = Schemas['AttestationPolicy'];
 /** A registered CVM, with the reasons why it cannot take a run of a computation now. It can if there are none. */
 export type Machine = ReturnType<typeof machinesFor>[number];
 
-/** Returns whether the evidence of a CVM was signed by a root that exists only for tests. */
+/** Returns whether evidence of a CVM was verified up to a root certificate that exists only for tests. Of evidence without checks: false. */
 export function isTestEvidence(checks: readonly { name: string }[] = []): boolean {
   return checks.some(({ name }) => name === 'test_root');
 }

@@ -19,7 +19,7 @@ const kinds = ['approvals', 'reviews', 'keys', 'content', 'refusals', 'invitatio
 /** The time for which the service may still list what is done. */
 const listedForMilliseconds = 5_000;
 
-/** A thing that waits for the user. */
+/** A line of the list of what the user has to do, such as an approval to give, a key to upload or a result to review. */
 interface Task {
   key: string;
   /** The name of the computation, or of the file. */
