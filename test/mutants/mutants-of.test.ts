@@ -8,10 +8,10 @@ const changesOf = (code: string) => mutantsOf('a.ts', code).map(({ operator, aft
 
 describe('the mutants of a source', () => {
   it.each([
-    ['if (a) b();', ['negated', 'if (!(a)) b();'], ['dropped', 'if (a) ;']],
+    ['if (a) b();', ['negated', 'if (!(a)) b();'], ['dropped', 'if (a) {}']],
     ['const a = b < c ? 1 : 2;', ['negated', 'const a = !(b < c) ? 1 : 2;'], ['shifted', 'const a = b <= c ? 1 : 2;']],
     ['const a = b && c;', ['logic', 'const a = b || c;']],
-    ['await a();', ['dropped', ';'], ['not awaited', 'void a();']],
+    ['await a();', ['dropped', '{}'], ['not awaited', 'void a();']],
     ['const a = await b();', ['not awaited', 'const a = b();']],
     [
       'const a = { pauseInSeconds: 2 * 5 };',
@@ -19,7 +19,7 @@ describe('the mutants of a source', () => {
       ['limit', 'const a = { pauseInSeconds: 1 };'],
     ],
     ['const a = v.maxLength(40);', ['limit', 'const a = v.maxLength(400);'], ['limit', 'const a = v.maxLength(4);']],
-    ['for (;;) { continue; }', ['dropped', 'for (;;) { ; }']],
+    ['for (;;) { continue; }', ['dropped', 'for (;;) { {} }']],
   ])('of %s are each with one change', (code, ...changes) => {
     expect(changesOf(code)).toEqual(changes);
   });

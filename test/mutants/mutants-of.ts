@@ -46,7 +46,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     const token = ts.isBinaryExpression(node) ? node.operatorToken : undefined;
     const other = token && otherTokens.get(token.getText());
     if (token && other) add(/[&|]/.test(other) ? 'logic' : 'shifted', other, token);
-    if (isDroppable(node)) add('dropped', ';', node);
+    if (isDroppable(node)) add('dropped', '{}', node);
     if (ts.isAwaitExpression(node)) {
       add('not awaited', (ts.isExpressionStatement(node.parent) ? 'void ' : '') + node.expression.getText(), node);
     }
