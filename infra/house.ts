@@ -58,8 +58,9 @@ export interface Resources {
   publishedKeyArns: readonly string[];
   /** The ARN of the KMS key that encrypts the table and the content of assets. Undefined: AWS's own keys encrypt them. */
   dataKeyArn: string | undefined;
-  /** The ARNs of the identities of SES that the mail of the stage is from: none if it sends none. And its settings, JSON. */
+  /** The ARNs of the identities of SES that the stage sends mail from. Empty if it sends none. */
   mailArns: readonly string[];
+  /** The settings of the stage's mail as JSON. Empty if it sends none. */
   mailSettings: string;
   purgeFunctionArn: string;
   /** The URL of Lambda's API at which the function that purges deleted data is called. */

@@ -94,7 +94,11 @@ export interface SignedQuote {
   pcrs: Pcrs;
 }
 
-/** Checks that a key signed the message of a quote, by RSASSA with SHA-256. @throws Refusal if it did not */
+/**
+ * Checks that an RSA key signed the quote of a TPM (RSASSA-PKCS1-v1_5 with SHA-256).
+ * @returns what was seen, as a part of a sentence
+ * @throws Refusal if the key did not
+ */
 export async function checkQuote({ message, signature }: SignedQuote, { n, e }: RsaKey): Promise<string> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('jwk', { kty: 'RSA', n, e }, algorithm, false, ['verify']);

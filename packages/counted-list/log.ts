@@ -176,7 +176,7 @@ export async function lookAtLog(
 const longestRestInMilliseconds = 30_000;
 const rests = rememberedByTable<{ left: number; until: number }>();
 
-/** Remembers how many changes a list lacks so that a fold is worth its cost. Until they have come, or for 30 seconds, it is not looked at. */
+/** Remembers that a list need not be folded until `left` more changes have come, or for 30 seconds: before that, a fold costs more than it saves. */
 export function rest(table: ListTable, { name }: ListKeys, left: number): void {
   const ofLists = rests(table);
   if (ofLists.size >= mostLists) ofLists.clear();

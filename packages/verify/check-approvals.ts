@@ -144,7 +144,7 @@ function checkUses(needed: string[], sound: Approval[]): Finding[] {
   return [holds(`The creators of the assets that demanded it approved: ${users}. The computation demanded no more.`)];
 }
 
-/** The start of a run, as far as an approval of it depends on that. */
+/** The facts about the start of a run by which an approval counts for it or not. */
 interface ApprovedStart extends Pick<Statement, 'domain' | 'computation' | 'manifest_digest' | 'configuration_digest'> {
   cvm: string;
   startedAt: string;

@@ -54,8 +54,8 @@ function fromSentence(sentence: string): MissingItem {
 }
 
 /**
- * The state of a user's approval. `missing`: there is none. `given`, `signed`: it counts. `unsigned`: it does not count for want of a
- * signature. `stale`: it does not count for another reason.
+ * The state of a user's approval. `missing`: there is none. `given`, `signed`: it counts, without and with a signature. `unsigned`:
+ * it does not count for want of a signature. `stale`: it does not count for another reason, such as a change of the manifest, or because it has expired.
  */
 export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
 

@@ -190,7 +190,7 @@ export type Taken =
    */
   | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 
-/** A request for tokens from the bucket of a domain. */
+/** A request of a user for tokens from the token bucket that limits the changes in a domain. */
 export interface Taking {
   domain: string;
   user: string;

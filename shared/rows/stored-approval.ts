@@ -82,7 +82,7 @@ export function parseRefusal(item: Item): StoredRefusal {
 const storedUses = v.object({
   /** The number of runs that have started on each approval for a number of runs, by its `approval_id`. Absent: none. */
   used: v.record(v.string(), v.number()),
-  /** The last run that used such approvals. */
+  /** The last run that was started on approvals for a number of runs. */
   run_id: v.string(),
   /** The approvals that this run used, by their `approval_id`. Empty after the run has given them back. */
   counted: v.array(v.string()),

@@ -131,8 +131,8 @@ async function printDifferences(
 }
 
 /**
- * Builds the index by which the rows of a list are found by name anew, and with that of computations what waits for users. Does nothing for rows without such names, and for the list
- * of an owner.
+ * Builds anew the index by which the rows of a list are found by name. For a list of computations also builds anew what waits for users. Does
+ * nothing for rows without names, and for the lists by owner, whose rows are in another list too.
  */
 async function rebuildNamesOf(table: Table, { rows, owner }: RowList, clock: Clock): Promise<void> {
   const row = rowAt(listKeys.row(rows, 1));

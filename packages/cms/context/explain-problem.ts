@@ -278,7 +278,7 @@ function startAt(server: string): string {
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
 }
 
-/** The places of values in requests that options of the same name give, such as `--mime-type`, or `--reviewer` one of several. */
+/** The query parameters and members of bodies (JSON pointers) that the option of the same name sets, such as `--mime-type`, or `--reviewer` for one of a list. */
 const namedAlike = [
   ...['query/limit', 'query/offset', 'query/owner', 'query/status', 'query/user', '/agent_url', '/approval', '/certificate'],
   ...['/asset/algo_args', '/asset/checksum', '/asset/decompress', '/asset/description', '/asset/mime_type', '/consumers'],
