@@ -48,8 +48,8 @@ export interface Gateway {
   stop: () => Promise<void>;
 }
 
-/** The largest message that the gateway receives, in bytes. An attestation token has some tens of kilobytes, and at most this size. */
-const largestMessageInBytes = 1024 * 1024;
+/** The largest message that the gateway receives, in bytes: an attestation token of 1 MiB, which is the largest, and what is around it. */
+const largestMessageInBytes = 1024 * 1024 + 64 * 1024;
 
 const lookInMilliseconds = 50;
 

@@ -169,10 +169,13 @@ export class AgentProcess {
     return record?.allow_reconnect ?? false;
   }
 
-  /** Reports the end of a run that an agent process of the CVM had, and that the present process does not have. */
+  /**
+   * Reports the end of a run that an agent process of the CVM had, and that the present process does not have. A process that is only out of
+   * sight has not stopped it, also if it was to.
+   */
   loseRun(reference: RunReference, status: string | undefined, reason = restarted): void {
     const run = this.runOf(reference);
-    if (status === 'stopping') {
+    if (status === 'stopping' && reason === restarted) {
       run.inferEvent({ event_type: 'Stopped', status: 'Stopped' }, { because: 'The agent no longer has the run.' });
     } else {
       run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: reason }, reason);

@@ -56,7 +56,7 @@ export function credentialsOf(certificate: PeerCertificate | undefined, metadata
   if (jobId !== identity.cvmId) {
     return jobId === undefined
       ? 'The agent sends no job-id. It needs AGENT_CVM_ID and version 0.10.2 or newer.'
-      : `The job-id ${JSON.stringify(String(jobId).slice(0, 100))} does not match the CVM in the certificate.`;
+      : 'The job-id does not match the CVM in the certificate.'; // what it says is free text
   }
   const [connectionType] = metadata.get('connection-type');
   return {

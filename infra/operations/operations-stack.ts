@@ -15,9 +15,7 @@ export class OperationsStack extends StageStack {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
     this.requireAlarmTargets(stage);
     const topics = addAlarmTopics(this, stage, targetsOf(stage));
-    for (const [index, webhook] of webhooksOf(stage).entries()) {
-      new AlarmWebhook(this, stage, webhook, index + 1);
-    }
+    for (const [index, webhook] of webhooksOf(stage).entries()) new AlarmWebhook(this, stage, webhook, index + 1);
 
     const { apiId, stateMachineArn, reservedExecutions } = service;
     const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName, reservedExecutions };

@@ -201,9 +201,7 @@ function answerPreflight(request: IncomingMessage, response: ServerResponse, all
   const headers = wanted.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]));
   const isAllowed =
     origin !== undefined && allowsOrigin(origin) && isMethod(method) && headers.every((name) => allowHeaders.includes(name));
-  if (!isAllowed) {
-    throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
-  }
+  if (!isAllowed) throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
   response
     .writeHead(200, {
       'access-control-allow-origin': origin,

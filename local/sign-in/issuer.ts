@@ -1,7 +1,8 @@
 import { isReservedName, parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { membership } from '../../shared/domains/manage-users.ts';
-import { longestUserIdInBytes, mayHaveName } from '../../shared/http/caller.ts';
+import { longestUserIdInBytes } from 'computation-management-formats/fields';
+import { mayHaveName } from '../../shared/http/caller.ts';
 import { randomUUID } from 'node:crypto';
 import {
   createLocalJWKSet,

@@ -1,5 +1,5 @@
 export type { Schemas } from './generated/api-types.ts';
-export { assetWithoutReading, type KnownAsset } from './calls/asset-without-reading.ts';
+export { assetWithoutReading, rowOfAsset, type KnownAsset } from './calls/asset-without-reading.ts';
 export {
   causeOf,
   isTransient,

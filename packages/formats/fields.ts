@@ -147,8 +147,18 @@ export const refusalReason = v.pipe(
   v.examples(['The data may not leave the hospital before the ethics board has met.']),
 );
 
-export const userId = v.pipe(
+/** The longest identifier of a user (`sub`), in bytes of UTF-8 (OpenID Connect Core 1.0, section 2). */
+export const longestUserIdInBytes = 255;
+
+/** The schema of the identifier of a user whom a token may name, also of one whom nobody can name in a computation. */
+export const anyUserId = v.pipe(
   text(1, 255),
+  v.check((user) => new TextEncoder().encode(user).length <= longestUserIdInBytes, 'Expected at most 255 bytes in UTF-8.'),
+);
+
+/** The schema of the identifier of a user whom a computation or a user names: what is not blank, no key, and not reserved. */
+export const userId = v.pipe(
+  anyUserId,
   v.regex(/^\S([\s\S]*\S)?$/, 'Expected a user without white space at the beginning and the end.'),
   withoutPrivateKey,
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),

@@ -28,7 +28,8 @@ const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 export const numberOf = (id: string): number | undefined =>
   numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 
-const lengthOfId = 36;
+/** The length of an identifier, in characters. */
+export const lengthOfId = 36;
 
 /** The schema of an identifier: a UUID, such as `numberedId` makes it. */
 export const identifier = v.pipe(

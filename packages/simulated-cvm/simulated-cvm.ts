@@ -123,9 +123,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
       work = untilAborted(behaviour.fallsSilent ? Promise.resolve() : workThrough(behaviour.before(0).slice(1)), closing);
       work.catch(() => undefined); // rethrown where it is awaited
     }
-    for (const command of commands) {
-      if (command.run_id === runId && !answered.has(command.id)) await obey(command);
-    }
+    for (const command of commands) if (command.run_id === runId && !answered.has(command.id)) await obey(command);
     await pause(pace.pollInMilliseconds, closing, clock.setTimer);
   }
   await work;

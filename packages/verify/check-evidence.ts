@@ -28,9 +28,7 @@ export async function checkEvidenceBy(verify: typeof verifyToken, files: Evidenc
   const signed = read(signedSchema, evidence, 'The evidence');
   const listed = read(jwksFile, keys, 'The file of keys').keys;
   const journal = events?.map(pageIn);
-  if (signed.statement.type === resultType) {
-    return [...checkKeys(listed), ...(await checkResultFile(evidence, listed, log))];
-  }
+  if (signed.statement.type === resultType) return [...checkKeys(listed), ...(await checkResultFile(evidence, listed, log))];
   const { findings, statement: parts } = await checkForm(signed, statementSchema, listed);
   const all = [...checkKeys(listed), ...findings];
   if (!parts) return all;

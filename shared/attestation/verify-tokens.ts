@@ -127,12 +127,12 @@ export async function verifyFresh(
 ): Promise<Attestation> {
   if (kept === undefined || Math.abs(Date.parse(now) - kept.readAt) > 60_000)
     kept = { documents: await readCollateral(table), readAt: Date.parse(now) };
-  const { documents } = kept;
+  const { certificates: added = [], ...documents } = kept.documents;
   const options = { ...documents, boundTo: { nonce: given.reportData } };
   const { attestation } = await verify(given.token, options, now);
   if (!lacksCertificate(attestation)) return attestation;
   const ofTokens = await Promise.all((await given.tokensOfRuns()).map((key) => readCertificates(store, key)));
-  const certificates = [...ofTokens.flat(), ...(documents.certificates ?? [])];
+  const certificates = [...ofTokens.flat(), ...added];
   return (await verify(given.token, { ...options, certificates }, now)).attestation;
 }
 

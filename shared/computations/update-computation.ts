@@ -106,10 +106,10 @@ export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller):
     if (owner !== current.owner) requireActionToChange(caller, 'administer'); // defence
     const approval = body.approval ?? current.approval;
     refuseLowerApproval(current.approval, approval); // defence
-    if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed(); // defence
     const consumers = body.consumers ?? definition.consumers;
     const result_review = body.result_review === undefined ? definition.result_review : body.result_review;
     refuseUnfitReview(result_review, { owner, consumers });
+    if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed(); // defence
     return {
       fields: fieldsOf(body, { owner, approval, log_access: body.log_access ?? current.log_access }),
       agent_config: body.agent_config,

@@ -13,7 +13,7 @@ import { type Key, type RowKey, cvmKeys, listKeys, lists } from '../table/keys.t
 import { type Item, type Table, getItems } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import { withGatewayLeases } from '../rows/gateway-lease.ts';
-import { notFound } from '../runtime/errors.ts';
+import { orNotFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { etagOf } from '../http/etags.ts';
@@ -73,8 +73,7 @@ export async function readCvmAndClaim(table: Table, reference: CvmReference, now
  */
 export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
   const { cvm, ...rest } = await readCvmAndClaim(table, reference, now);
-  if (!cvm) throw notFound('registered CVM');
-  return describeCvm(cvm, rest, now);
+  return describeCvm(orNotFound(cvm, 'registered CVM'), rest, now);
 }
 
 /**
@@ -108,11 +107,11 @@ export async function listCvms(
  * change by themselves.
  */
 export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
-  const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
+  const { id, description, certificate, agent_url, created_at, updated_at } = cvm;
   const { state, last_seen_at, agent_state, fit } = presence;
   const token = attestation && [attestation.token_hash, attestation.verified_at, attestation.connection];
   return etagOf(
-    [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
+    [id, description, certificate, agent_url, created_at, updated_at],
     [state, last_seen_at, agent_state, fit, token],
   );
 }

@@ -129,7 +129,7 @@ export function invalidReport(given: unknown, detail: string): InvalidReport {
   return {
     type: 'invalid',
     id: typeof id === 'string' ? Array.from(id).slice(0, longestId).join('') : null,
-    ...(typeof run_id === 'string' ? { run_id } : {}),
+    ...(typeof run_id === 'string' ? { run_id: run_id.toLowerCase() } : {}),
     detail,
   };
 }

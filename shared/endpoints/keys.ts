@@ -1,4 +1,4 @@
-import { described, namedInput, namedObject, strictObject, text } from 'computation-management-formats/fields';
+import { anyUserId, described, namedInput, namedObject, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { type Route, ifSent } from '../http/route.ts';
 import { appends, changes } from '../runtime/uses.ts';
@@ -47,7 +47,7 @@ export const removeKeyRoute = {
   uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Users cannot remove their keys.',
   query: strictObject({
-    user: ifSent(text(1, 255), "Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator."),
+    user: ifSent(anyUserId, "Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator."),
   }),
   description: "Also succeeds if there is no key. The user's approval goes with the key. An active run keeps its manifest.",
 } as const satisfies Route;

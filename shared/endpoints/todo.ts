@@ -15,6 +15,6 @@ export const getTodoRoute = {
   response: todoSchema,
   description:
     'Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a ' +
-    'key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
+    'key, or as a consumer, provider or reviewer whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
     'first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute.',
 } as const satisfies Route;

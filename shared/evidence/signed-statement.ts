@@ -9,7 +9,7 @@ import { assertExists } from '../rows/change-computation.ts';
 import { computationKey, parseComputation } from '../rows/computation.ts';
 import { saltsOf, tagOf } from '../rows/change-run.ts';
 import { findRun, type Run, runKey } from '../rows/run.ts';
-import { conflict, notFound } from '../runtime/errors.ts';
+import { conflict, notFound, orNotFound } from '../runtime/errors.ts';
 import { type Key, runKeys } from '../table/keys.ts';
 import { deflated, inflated, parseStored, schemaAttribute, storedBytes } from '../table/stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
@@ -90,8 +90,7 @@ export async function readStatement(sources: Sources, request: StatementRequest,
     if (!proven) throw conflict('log_pending', kind.pending);
     const readSnapshot = async () => {
       const item = await getItem(table, runKeys.snapshot(computationId, runId));
-      if (!item) throw notFound('run of this computation'); // the computation has just been deleted
-      return item;
+      return orNotFound(item, 'run of this computation'); // the computation may just have been deleted
     };
     const { manifest_digest, configuration_digest } = run;
     const common = { domain, computation: computationId, manifest_digest, configuration_digest };

@@ -1,3 +1,4 @@
+import { longestUserIdInBytes } from 'computation-management-formats/fields';
 import {
   type AccessAction,
   type AssetType,
@@ -23,9 +24,6 @@ export interface Caller {
 }
 
 type Claims = Record<string, unknown>;
-
-/** The longest identifier of a user (`sub`), in bytes (OpenID Connect Core 1.0, section 2). */
-export const longestUserIdInBytes = 255;
 
 /**
  * Returns the caller whom the claims of an access token name, with their roles in the domain. A membership is a string

@@ -124,9 +124,7 @@ interface RawBody {
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
   const type = headers['content-type'];
   if (type && !/^application\/json[ \t]*(;|$)/i.test(type)) throw unsupported('Expected content-type: application/json.');
-  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
-    throw unsupported('Expected a body without content-encoding.');
-  }
+  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) throw unsupported('Expected a body without content-encoding.');
   if (typeof body !== 'string' || body === '') throw invalid('', 'Expected JSON.');
   const size = Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
   refuseLarger(size, limitInBytes);

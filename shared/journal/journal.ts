@@ -44,7 +44,7 @@ export const eventSchema = namedObject('Event', 'An event in the journal of a co
     v.string(),
     v.uuid(),
     v.description('The identifier of the event, a UUID.'),
-    v.metadata({ format: 'uuid', maxLength: 36, examples: ['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11'] }),
+    v.metadata({ format: 'uuid', maxLength: 36, examples: ['00000000-0004-8d6c-8a43-5d0f5f0e7c11'] }),
   ),
   event_type: v.pipe(
     shownText(60),

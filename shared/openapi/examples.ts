@@ -11,7 +11,7 @@ const later = '2025-07-17T08:04:11.302Z';
 export const computationId = '00000000-0007-8c3a-9f0e-2b7d41c5e6a8';
 const assetId = '00000000-0003-8a51-b6d2-90c1f2e37f44';
 export const runId = '00000000-002a-8b1f-9c3d-6f1a2b3c4d5e';
-const eventId = '9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11';
+const eventId = '00000000-0004-8d6c-8a43-5d0f5f0e7c11';
 const commandId = '3f1d0c2b-7a1e-4b52-9a76-0d9f1e2c3b4a';
 const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';

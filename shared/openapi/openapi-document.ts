@@ -30,7 +30,7 @@ export function openapiDocument(version: string): OpenApi {
       description:
         'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and a journal of events. ' +
         'Every resource belongs to a domain. A request may repeat the domain of the path as the query parameter `domainID`. The operations do not list this parameter, because two parameters with the same name break generated clients. ' +
-        'Every GET operation that is not deprecated also answers HEAD, with the same status and headers and without a body.',
+        'Every GET operation also answers HEAD, but deprecated ones and those of attested keys, with the same status and headers and without a body.',
     },
     servers: [
       {

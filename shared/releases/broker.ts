@@ -8,7 +8,7 @@ import { readEvidenceOf } from '../rows/key-session.ts';
 import { readRun } from '../rows/run.ts';
 import { parseSnapshot } from '../rows/run-snapshot.ts';
 import type { Kms } from '../runtime/clients.ts';
-import { conflict, notFound } from '../runtime/errors.ts';
+import { conflict, orNotFound } from '../runtime/errors.ts';
 import { releaseKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
 import { type Item, type Table, getItem, queryPrefix } from '../table/table.ts';
@@ -176,8 +176,7 @@ interface Answering extends UserRequest {
 export async function answerAsked(table: Table, { domain, by, id, answer, now, answerKeeper }: Answering) {
   return await makeChange(table, answerKeeper, async (table, transaction) => {
     const Key = releaseKeys.ask(domain, by, id);
-    const item = await getItem(table, Key);
-    if (!item) throw notFound('request for a key of your assets');
+    const item = orNotFound(await getItem(table, Key), 'request for a key of your assets');
     const { asset, run_id, answer: before, expires_at } = parseAsk(item);
     if (before !== undefined) throw conflict('request_over', 'The request was answered before.');
     if (expires_at <= now) throw conflict('request_over', `The request waited for ${brokerSeconds} seconds, and is over.`);

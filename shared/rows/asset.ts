@@ -5,7 +5,7 @@ import { fetchedOrNone } from 'computation-management-formats/source';
 import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes, shownAssetTypes, type AssetType, resultType } from 'computation-management-formats/vocabulary';
 import { assetKeyOfRow } from './asset-key.ts';
-import { ServiceError, notFound } from '../runtime/errors.ts';
+import { ServiceError, notFound, orNotFound } from '../runtime/errors.ts';
 import { type Table, getItem, type Item, getItemsOf } from '../table/table.ts';
 import { listKeys, lists, type RowKey, assetKeys, keyToWrite, purgeKeys } from '../table/keys.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
@@ -186,21 +186,11 @@ export const assetSchema = namedObject(
 export type Asset = v.InferOutput<typeof assetSchema>;
 
 /**
- * Returns the number of an asset in its list, which is a part of the identifier.
- * @throws ServiceError `not_found` if this service cannot have issued the identifier
- */
-function assetNumber(id: string): number {
-  const number = numberOf(id);
-  if (number === undefined) throw notFound('asset');
-  return number;
-}
-
-/**
  * Returns the key of an asset's row.
  * @throws ServiceError `not_found` if this service cannot have issued the identifier
  */
 export function assetKey(domain: string, id: string): RowKey {
-  return listKeys.row(lists.assets(domain), assetNumber(id));
+  return listKeys.row(lists.assets(domain), orNotFound(numberOf(id), 'asset'));
 }
 
 /** Parses the row of the asset with this identifier. Returns undefined if the row is missing or belongs to another asset. */
@@ -213,9 +203,7 @@ export function findAsset(item: Item | undefined, id: string): StoredAsset | und
  * @throws ServiceError `not_found` if the row is missing or belongs to another asset
  */
 export function parseAsset(item: Item | undefined, id: string): StoredAsset {
-  const asset = findAsset(item, id);
-  if (!asset) throw notFound('asset');
-  return asset;
+  return orNotFound(findAsset(item, id), 'asset');
 }
 
 /**
@@ -299,7 +287,7 @@ function recordInList(
   { id, version }: StoredAsset,
   { before, now }: { before?: StoredAsset; now?: StoredAsset },
 ): void {
-  const member = { number: assetNumber(id), version };
+  const member = { number: orNotFound(numberOf(id), 'asset'), version };
   if ((before ?? now)?.asset_type === resultType) {
     recordMember(transaction, rowLists.results(domain), { ...member, before: before && 'all', now: now && 'all' });
   } else {

@@ -25,7 +25,7 @@ import {
   mostProviders,
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { invalid, notFound } from '../runtime/errors.ts';
+import { invalid, orNotFound } from '../runtime/errors.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { runSchema, type Run, isActive } from './run.ts';
 import { type RowKey, listKeys, lists } from '../table/keys.ts';
@@ -40,7 +40,7 @@ const computationStatus = described(
 const approval = described(
   v.picklist(approvalLevels),
   'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the ' +
-    'creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
+    'creators of all assets, all reviewers and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
     'not lower it.',
 );
 
@@ -300,9 +300,7 @@ export function countRuns({ run, run_counts }: StoredComputation, status?: Run['
  * @throws ServiceError `not_found` if this service cannot have issued the identifier
  */
 export function computationNumber(id: string): number {
-  const number = numberOf(id);
-  if (number === undefined) throw notFound('computation');
-  return number;
+  return orNotFound(numberOf(id), 'computation');
 }
 
 /**
@@ -323,9 +321,7 @@ export function findComputation(item: Item | undefined, id: string): StoredCompu
  * @throws ServiceError `not_found` if the row is missing or belongs to another computation
  */
 export function parseComputation(item: Item | undefined, id: string): StoredComputation {
-  const computation = findComputation(item, id);
-  if (!computation) throw notFound('computation');
-  return computation;
+  return orNotFound(findComputation(item, id), 'computation');
 }
 
 /**

@@ -78,12 +78,12 @@ export async function readChunks(
   { chunk }: LogPosition,
   { limit, now }: { limit: number; now: string },
 ): Promise<{ chunk: string; lines: LogLine[] }[]> {
-  const [first, last] = [logKeys.prefix(run_id), `${logKeys.prefix(run_id)}~`];
-  const pk = logKeys.partition(computation_id);
-  const items = await queryBetween(table, { pk, sk: chunk > first ? chunk : first }, { pk, sk: last }, { limit });
-  return items.flatMap((item) => {
-    const { lines, [tableDefinition.timeToLive]: expiresAt } = parseStored(storedChunk, item, 'part of a log');
-    if (expiresAt * 1_000 <= Date.parse(now)) return [];
-    return [{ chunk: String(item['sk']), lines: JSON.parse(inflated(lines)) as LogLine[] }];
+  const expired = Math.floor(Date.parse(now) / 1_000) - secondsKept; // DynamoDB deletes them days later
+  const first = logKeys.chunk(computation_id, run_id, (expired + 1) * 1_000, '');
+  const begin = { ...first, sk: chunk > first.sk ? chunk : first.sk };
+  const items = await queryBetween(table, begin, { ...first, sk: logKeys.end(run_id) }, { limit });
+  return items.map((item) => {
+    const { lines } = parseStored(storedChunk, item, 'part of a log');
+    return { chunk: String(item['sk']), lines: JSON.parse(inflated(lines)) as LogLine[] };
   });
 }

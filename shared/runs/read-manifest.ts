@@ -1,6 +1,5 @@
-import { numberOf } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { notFound, ServiceError } from '../runtime/errors.ts';
+import { orNotFound, ServiceError } from '../runtime/errors.ts';
 import { runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { approvableOf, type Manifest, readInputs } from '../rows/manifest.ts';
@@ -27,11 +26,10 @@ export async function readManifest(table: Table, domain: string, id: string, run
 const ofRun = v.pick(storedSnapshot, ['manifest', 'manifest_digest', 'configuration_digest']);
 
 async function manifestOfRun(table: Table, domain: string, id: string, runId: string): Promise<DigestedManifest> {
-  if (numberOf(runId) === undefined) throw notFound('run of this computation');
   const [row, item] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
   parseComputation(row, id);
-  if (!item) throw notFound('run of this computation');
-  const { manifest, manifest_digest: digest, configuration_digest } = parseStored(ofRun, item, 'snapshot of a run');
+  const found = orNotFound(item, 'run of this computation');
+  const { manifest, manifest_digest: digest, configuration_digest } = parseStored(ofRun, found, 'snapshot of a run');
   return { manifest, digest, configuration_digest };
 }
 

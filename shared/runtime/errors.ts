@@ -114,6 +114,12 @@ export function notFound(what: string): ServiceError {
   return new ServiceError('not_found', `No such ${what} in this domain.`);
 }
 
+/** Returns what was looked for. @param what its name in the message of the error @throws ServiceError `not_found` if it is undefined */
+export function orNotFound<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw notFound(what);
+  return value;
+}
+
 /**
  * Returns the error for an invalid request.
  * @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit`

@@ -464,6 +464,7 @@ export const answerKeys = {
 export const logKeys = {
   partition: (computationId: string) => `logs#${computationId}`,
   prefix: (runId: string) => `${runId}#`,
+  end: (runId: string) => `${logKeys.prefix(runId)}~`,
   chunk: (computationId: string, runId: string, at: number, part: string): Key =>
     writableKey(logKeys.partition(computationId), `${logKeys.prefix(runId)}${padded(at, 15)}#${part}`),
 };

@@ -37,7 +37,7 @@ export const todoSchema = namedObject(
         because: arrayOf(
           shownText(255),
           mostReasons,
-          'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. A file of that name is in quotes.',
+          'Why your approval is needed: the file names of your assets that need it, and `result consumer` or `reviewer` if you must approve as one. A file of such a name is in quotes.',
         ),
         manifest_digest: shownText(64, 'The digest of the manifest to approve.'),
       },

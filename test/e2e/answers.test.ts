@@ -330,7 +330,7 @@ const answers: Record<RouteName, Answers> = {
   'history/get-checkpoint': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'history/get-tile': {
     200: async () => ({ as: null, path: { tile: await newestTile() } }),
-    400: () => ({ as: null, path: { tile: 'entries/x' } }),
+    400: async () => ({ as: null, path: { tile: await newestTile() }, ...unknown }),
     404: () => ({ as: null, path: { tile: '5/999' } }),
   },
 };
@@ -399,7 +399,8 @@ describe('the service', () => {
 
   it('takes the path of a tile in its one spelling alone', async () => {
     const statusOf = async (tile: string) => (await fetch(`${session.target.baseUrl}/log/tile/${tile}`)).status;
-    expect([await statusOf('entries/x001/000'), await statusOf('ENTRIES/X001/000')]).toEqual([404, 400]);
+    const others = ['entries/x001/000', 'ENTRIES/X001/000', 'entries/x', 'entries'];
+    expect(await Promise.all(others.map(statusOf))).toEqual([404, 404, 404, 404]);
   });
 
   it('answers an unknown path with the 404 of API Gateway', async () => {

@@ -6,7 +6,7 @@ import type { Route } from '../../shared/http/route.ts';
 import { amount } from '../support/amounts.ts';
 import { type CheckResponse, type HttpAnswer, operationOf } from '../support/openapi-document.ts';
 import { openClient, type Client } from '../support/client.ts';
-import { nastyText, pointersOf, type RawRequest, sendRaw, spoilt, withValueAt } from './nonsense.ts';
+import { encode, nastyText, pointersOf, type RawRequest, sendRaw, spoilt, withValueAt } from './nonsense.ts';
 import { strictPolicy } from '../support/strict-policy.ts';
 import { base64, publicKey } from '../support/session.ts';
 import { actAs, isDeployed, openTarget, type Target } from '../support/target.ts';
@@ -172,6 +172,27 @@ describe.skipIf(isDeployed)('nonsense', () => {
       { numRuns: requestsPerRoute },
     );
   });
+
+  it.each(rows)(
+    'longer than a key of DynamoDB in one place gets a documented answer and never a 5xx: $method $path',
+    async (route) => {
+      const good = goodRequest(route);
+      const { parameters } = operationOf(client.document, route.method, route.path);
+      const pointers = good.body === undefined || route.isForm ? [] : pointersOf(JSON.parse(good.body));
+      for (const long of ['x'.repeat(1_100), '😀'.repeat(255), '😀'.repeat(700)]) {
+        const raw = encode(long);
+        for (const name of Object.keys(good.path)) await expectAnAnswer(route, { ...good, path: { ...good.path, [name]: raw } });
+        for (const { name } of parameters.filter((parameter) => parameter.in === 'query')) {
+          const others = good.query.filter(([other]) => other !== name);
+          await expectAnAnswer(route, { ...good, query: [...others, [name, raw]] });
+        }
+        for (const pointer of pointers) {
+          await expectAnAnswer(route, { ...good, body: withValueAt(good.body, pointer, long) });
+          await expectAnAnswer(route, { ...good, body: withValueAt(good.body, pointer, [long]) });
+        }
+      }
+    },
+  );
 
   it.each(withBody)('in one field gets a 400 that points to the field: $method $path', async (route) => {
     const good = goodRequest(route);

@@ -88,7 +88,7 @@ const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 const json = (value: unknown) => JSON.stringify(value);
 
 /** Percent-encodes text, even with lone surrogates, and cuts it to the length that API Gateway accepts. */
-const encode = (text: string) => encodeURIComponent(text.slice(0, 300).toWellFormed());
+export const encode = (text: string) => encodeURIComponent(text.slice(0, 1_500).toWellFormed());
 
 const nastyTexts = [
   ...[

@@ -23,7 +23,7 @@ export async function readKeyOwners(
   const ids = assets.map((asset) => asset.id);
   const keysOf = async (limit: number, originator?: string) =>
     (await client.listEvents({ id, event_type: 'key_uploaded', limit, originator, signal })).events;
-  const [rows, events] = await Promise.all([findRows(client, 'listAssets', ids, signal), keysOf(latestEvents)]);
+  const [rows, events] = await Promise.all([findRows(client, 'listAssets', ids, { signal }), keysOf(latestEvents)]);
   const parties = new Set([owner, ...consumers, ...[...rows.values()].map(({ created_by }) => created_by)]);
   for (const { originator } of events) parties.delete(originator);
   const older = events.length < latestEvents ? [] : await Promise.all([...parties].map((party) => keysOf(1, party)));

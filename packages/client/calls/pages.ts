@@ -97,12 +97,12 @@ export async function findRows<O extends SortedList>(
   client: Client,
   operation: O,
   ids: readonly string[],
-  signal?: AbortSignal,
+  { signal, ...filter }: { signal?: AbortSignal | undefined; asset_type?: 'result' } = {},
 ): Promise<Map<string, Item<O>>> {
   const found = new Map<string, Item<O>>();
   const known = new Map<number, Promise<Page<Item<O>>>>();
   const read = (at: number) => {
-    const given = [{ offset: at * largestPage, limit: largestPage, signal }] as unknown as ListArguments<O>;
+    const given = [{ ...filter, offset: at * largestPage, limit: largestPage, signal }] as unknown as ListArguments<O>;
     const loading = known.get(at) ?? page(client, operation, ...given);
     known.set(at, loading);
     return loading;

@@ -502,7 +502,7 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content, refusals and invitations
-         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer, provider or reviewer whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -846,7 +846,7 @@ export interface paths {
         };
         /**
          * Get the checkpoint of the log
-         * @description Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start and the end of each run. Compare what you got with what other parties got.
+         * @description Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start, the end and the result of each run. Compare what you got with what other parties got.
          */
         get: operations["getCheckpoint"];
         put?: never;
@@ -1132,7 +1132,7 @@ export interface components {
             computation_id: string;
             /** @description The name of the computation. */
             name: string;
-            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. A file of that name is in quotes. */
+            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` or `reviewer` if you must approve as one. A file of such a name is in quotes. */
             because: string[];
             /** @description The digest of the manifest to approve. */
             manifest_digest: string;
@@ -1788,7 +1788,7 @@ export interface components {
             updated_at: string;
             agent_config: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets, all reviewers and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
@@ -1828,7 +1828,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets, all reviewers and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @default none
              * @enum {string}
              */
@@ -1884,7 +1884,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets, all reviewers and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
@@ -1981,7 +1981,7 @@ export interface components {
             updated_at: string;
             agent_config?: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets, all reviewers and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
@@ -2157,7 +2157,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The identifier of the event, a UUID.
-             * @example 9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11
+             * @example 00000000-0004-8d6c-8a43-5d0f5f0e7c11
              */
             id: string;
             /**
@@ -3428,7 +3428,7 @@ export interface components {
             /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null without a signature. */
             key: string | null;
         };
-        /** @description The stage's append-only log, which has an entry for the start and the end of the run. */
+        /** @description The stage's append-only log, which has an entry for the start, the end and the result of the run. */
         StatedLog: {
             /** @description The name of the log. */
             origin: string;

@@ -72,7 +72,7 @@ export const operationRoutes = {
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
   /** Withdraw your approval or your refusal. Also succeeds if you have neither approved nor refused. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',
-  /** List your open tasks: approvals, keys and content, refusals and invitations. Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List your open tasks: approvals, keys and content, refusals and invitations. Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer, provider or reviewer whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getTodo: 'GET /{domainID}/todo',
   /** Turn mail about your open tasks on or off. The address is the verified one of your token (`email` with `email_verified`), or else of the userinfo endpoint of its issuer. Without one: 409. It is kept encrypted until you turn mail off. At most one mail comes in 10 minutes and 10 a day, over all domains; of them one a day about invitations. A mail has a count and a link. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer), or the permission `operate_cvm` (roles: cvm). */
   setNotifications: 'PUT /{domainID}/notifications',
@@ -116,7 +116,7 @@ export const operationRoutes = {
   openapi: 'GET /openapi.json',
   /** Get the public keys that verify evidence */
   jwks: 'GET /.well-known/jwks.json',
-  /** Get the checkpoint of the log. Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start and the end of each run. Compare what you got with what other parties got. */
+  /** Get the checkpoint of the log. Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start, the end and the result of each run. Compare what you got with what other parties got. */
   getCheckpoint: 'GET /log/checkpoint',
   /** Get a tile of the log. Returns a tile of hashes of the stage's append-only log, or a bundle of its entries (C2SP tlog-tiles). The path has slashes, such as `0/x001/067.p/8` or `entries/000`. What is stored under a path never changes. */
   getTile: 'GET /log/tile/{tile}',

@@ -146,10 +146,11 @@ export function addApprovalCommands(program: CmsCommand): void {
     });
 }
 
-/** Returns the users who bring the files or receive the results, as far as the service names them. */
-const partiesOf = ({ files, receivers }: Awaited<ReturnType<typeof coverageOf>>) => {
+/** Returns the users who bring the files, receive the results or review them, as far as the service names them. */
+const partiesOf = ({ files, receivers, configuration }: Awaited<ReturnType<typeof coverageOf>>) => {
   const named = receivers.flatMap(({ users }) => (users?.length === 1 ? users : []));
-  return [...new Set([...files.flatMap(({ asset }) => asset?.created_by ?? []), ...named])];
+  const { consumers = [], reviewers = [] } = configuration.result_review ?? {};
+  return [...new Set([...files.flatMap(({ asset }) => asset?.created_by ?? []), ...named, ...consumers, ...reviewers])];
 };
 
 /** Says how many runs have used an approval, such as `1 of 3`. Empty for one without a limit. */

@@ -84,9 +84,7 @@ async function getReleased(context: Session, { run, result, output }: { run: Run
   const { id: runId, computation_id: id } = run;
   const { asset } = result;
   const events = context.command(`events ${id} --run ${shellWord(runId)}`);
-  if (result.state !== 'released' || asset === null) {
-    throw errorOf('conflict', await whyNotYet(context, run, result), events);
-  }
+  if (result.state !== 'released' || asset === null) throw errorOf('conflict', await whyNotYet(context, run, result), events);
   const signed = await context.client.getResult({ id, run: runId });
   const evidence = JSON.stringify(signed);
   const found = await checkEvidence({ evidence, keys: JSON.stringify(await context.client.jwks()) });

@@ -1,4 +1,4 @@
-import { type Client, findRows, page, pause, type Schemas, ServiceProblem } from 'computation-management-client';
+import { type Client, page, pause, rowOfAsset, type Schemas, ServiceProblem } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { userText } from 'computation-management-words';
 import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
@@ -37,7 +37,7 @@ export async function identified(context: Session, kind: Named, given: string): 
     const id = given.toLowerCase();
     tellChanged(context, kind, async () => {
       if (kind === 'computation') return await client.getComputation({ id, peek: 'true' }).catch(unlessUnknown);
-      const asset = (await findRows(client, 'listAssets', [id])).get(id);
+      const asset = await rowOfAsset(client, id);
       return asset && ownedAsset(asset);
     });
     return id;

@@ -131,6 +131,12 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
       </Panel>
       <Panel title="Attestation" info={<Term of="attestation" />}>
         <AttestationBadge attestation={attestation} />
+        {attestation?.connection === 'reconnected' && (
+          <Alert type="warning">
+            The connection over which the agent attested itself is gone. Ask the owner of the CVM to restart the agent, or allow
+            reconnects in the attestation policy.
+          </Alert>
+        )}
         <KeyValuePairs
           columns={2}
           items={[

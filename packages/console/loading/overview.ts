@@ -26,7 +26,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
   const ids = computation.assets.map((asset) => asset.id);
   const policy = computation.attestation_policy;
   const [rows, cvms] = await Promise.all([
-    findRows(client, 'listAssets', ids, signal),
+    findRows(client, 'listAssets', ids, { signal }),
     policy && page(client, 'listCvms', { limit: 100, signal }),
   ]);
   const machines = policy && cvms ? machinesFor(policy, cvms.items) : undefined;
@@ -153,6 +153,6 @@ export async function creatorsInRun(
     }
   }
   const used = [...links].filter(([, count]) => count > 0).map(([asset]) => asset);
-  const rows = await findRows(client, 'listAssets', used, signal);
+  const rows = await findRows(client, 'listAssets', used, { signal });
   return [...rows.values()].map(({ created_by }) => created_by);
 }

@@ -109,9 +109,7 @@ function Reviewed(props: ReviewProps) {
     const stated = isDecided(result) ? (await client.getResult(place)).statement.checksum : checksum;
     const bytes = new Blob([fromBase64(content.asset ?? '') ?? '']);
     const found = content.download ? content.checksum : await hashFile(bytes, { signal: new AbortController().signal });
-    if (found !== stated) {
-      throw new Error('The service gives another file than the one that was decided on. Nothing was saved.');
-    }
+    if (found !== stated) throw new Error('The service gives another file than the one that was decided on. Nothing was saved.');
     saveContent(content);
     setLink(content.download !== undefined);
   };

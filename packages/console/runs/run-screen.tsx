@@ -224,7 +224,7 @@ async function stepsOf(client: Client, { run, phase, signal }: { run: Run; phase
   const sent = sentAfter[phase];
   if (!sent) return { steps: [], agent };
   const ids = assets.map((asset) => asset.id);
-  const rows = await findRows(client, 'listAssets', ids, signal);
+  const rows = await findRows(client, 'listAssets', ids, { signal });
   const steps = [...rows.values()]
     .filter(({ asset_type, source }) => asset_type === sent.type && !source?.url) // the agent fetches the others
     .map(({ created_by: user, file_name: file }) => {
