@@ -108,10 +108,14 @@ export const statementSchema = namedObject('EvidenceStatement', 'What the servic
     'The certificate of the CVM in PEM, as it was registered when the run started. null without one.',
   ),
   certificate_fingerprint: orNull(digest, 'The SHA-256, hex, of the DER of `certificate`. null without one.'),
-  log: namedObject('StatedLog', "The stage's append-only log, which has an entry for the start, the end and the result of the run.", {
-    origin: shownText(255, 'The name of the log.'),
-    vkey: shownText(400, 'The key that verifies the checkpoints of the log (C2SP signed-note).'),
-  }),
+  log: namedObject(
+    'StatedLog',
+    "The stage's append-only log, which has an entry for the start, the end and the result of the run.",
+    {
+      origin: shownText(255, 'The name of the log.'),
+      vkey: shownText(400, 'The key that verifies the checkpoints of the log (C2SP signed-note).'),
+    },
+  ),
   service_version: shownText(64, 'The version of the service that made the statement.'),
   issued_at: described(timestamp, 'The time at which the statement was made.'),
 });
