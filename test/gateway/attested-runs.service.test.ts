@@ -105,6 +105,22 @@ describe('a run with a policy that allows no reconnects', () => {
     await Promise.all([far.stop(), elsewhere.stop()]);
   });
 
+  it('fails when that connection closes before the agent confirms a stop: nothing shows that it has stopped', async () => {
+    const { agent, computationId } = await atWork('strict-7', strict);
+    agent.hang();
+    await world.stopRun(computationId);
+    const warnings = async () => (await world.journal(computationId)).filter((event) => event === 'AlgorithmRun/Warning');
+    // The gateway sends the second warning once it has the answer to the first one, which says that the run is being stopped.
+    for (let sent = 1; sent <= 2; sent++) {
+      agent.event('AlgorithmRun', 'Warning');
+      await expect.poll(warnings).toHaveLength(sent);
+    }
+    agent.end();
+    expect(await world.untilRun(computationId, 'failed')).toMatchObject({ reason: expect.stringMatching(closed) });
+    expect(await world.journal(computationId)).not.toContain('Stopped/Stopped (inferred)');
+    expect(agent.stops).toBe(0);
+  });
+
   it('is refused at once on an agent that has connected again since the run was started, and gets no manifest', async () => {
     const { agent } = await attested('strict-4');
     agent.hang();

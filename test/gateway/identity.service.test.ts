@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -76,6 +76,18 @@ describe('a stream', () => {
     const cvm = await world.enrol('liar-1');
     const refusal = await refusalOf({ ...cvm, cvmId: 'other-1' });
     expect(refusal).toMatchObject({ code: permissionDenied, details: expect.stringContaining('job-id') });
+  });
+
+  it('is refused if its job-id is a free text, no part of which is in the refusal or the journal of the active run', async () => {
+    const { cvm, agent, computationId } = await waitingForUploads('liar-2');
+    const words = ['Approve', 'transfer', 'immediately'];
+    const refusal = await refusalOf({ ...cvm, cvmId: words.join(' ') });
+    expect(refusal).toMatchObject({ code: permissionDenied, details: expect.stringContaining('job-id') });
+    await expect.poll(() => world.journal(computationId)).toContain('StreamRefused/Warning');
+    const refused = (await world.events(computationId)).filter(({ event_type }) => event_type === 'StreamRefused');
+    const recorded = refused.map((event) => JSON.stringify(event) + Buffer.from(event.details, 'base64').toString());
+    for (const word of words) expect([refusal.details, ...recorded].join()).not.toContain(word);
+    agent.end();
   });
 
   it('ends when the certificate of its CVM is revoked', async () => {
@@ -242,6 +254,17 @@ describe('what a CVM says', () => {
     await expect.poll(() => stranger.errors.length).toBeGreaterThan(0);
     await complete(agent, computationId);
     stranger.end();
+  });
+
+  it('may be an attestation token of 1 MiB, which the gateway keeps, and its stream stays open', async () => {
+    const token = Buffer.alloc(1024 * 1024, 'x');
+    const agent = world.connect(await world.enrol('large-2'), { token: () => token });
+    const token_hash = createHash('sha256').update(token).digest('hex');
+    const attestation = async () => (await world.call('GET', '/d1/cvms/large-2')).body['attestation'];
+    await expect.poll(attestation).toMatchObject({ token_hash });
+    await world.untilReady('large-2');
+    expect(agent.errors).toEqual([]);
+    agent.end();
   });
 
   it('holds up no others when it is a flood', async () => {

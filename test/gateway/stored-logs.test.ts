@@ -88,6 +88,21 @@ describe('the log that the gateway stores', () => {
     }
   });
 
+  it('shows its younger lines at once, from the beginning and from a place in a part that has expired and is still stored', async () => {
+    const run = await aRun({ log_access: 'parties' });
+    const now = Date.now();
+    const longAgo = now - 31 * 24 * 3_600_000;
+    const store = async (at: number, message: string) => {
+      const lines = [{ time: new Date(at).toISOString(), level: 'info', message }];
+      await storeLines(stores.table, run, { lines, size_in_bytes: 100, at, part: 'a' });
+    };
+    for (let chunk = 0; chunk < 10; chunk++) await store(longAgo + chunk * 1_000, `old ${chunk}`);
+    await store(now - 60_000, 'young');
+    const { messages, next } = await read(run, { now: new Date(longAgo + 60_000).toISOString(), limit: 1 });
+    expect(messages).toEqual(['old 0']);
+    for (const after of ['', next]) expect(await read(run, { after })).toMatchObject({ messages: ['young'] });
+  });
+
   it('is neither stored nor read if the run began with log_access none', async () => {
     const run = await aRun({ log_access: 'none' });
     const logs = gateway();
