@@ -240,7 +240,8 @@ export class AgentProcess {
     if (!this.isLearned) await this.learn();
     const hasRun = await this.hasRunOfRecord(on, streams.agent);
     if (hasRun === undefined || isTooOften(this.identity)) return false;
-    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
+    const reason = this.mayHaveRun(on) ? restarted : disconnected;
+    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status, reason);
     const isNew = !hasRun && on.id !== this.record?.attested_stream; // a stream is a process
     const attestation_hash = token.length === 0 ? undefined : hash;
     const attested = { before: this.record ?? {}, isNew, attestation_hash, stream: on.id };

@@ -245,7 +245,7 @@ describe('what a CVM says', () => {
     namesake.end();
   });
 
-  it('ends its stream if a message is larger than 1 MiB, and no other stream', async () => {
+  it('ends its stream if a message is much larger than a token of 1 MiB, and no other stream', async () => {
     const { agent, computationId } = await waitingForUploads('large-1');
     const stranger = world.connect(other);
     stranger.forward({
