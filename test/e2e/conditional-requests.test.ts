@@ -308,6 +308,18 @@ describe('a refusal of the request itself', () => {
     expect(codeOf(await change('computations/update-computation', id, stale, { body }))).toEqual([400, 'invalid_request']);
   });
 
+  it('comes before the 412: a review whose reviewer is a result consumer', async () => {
+    const { id } = await session.createComputation();
+    const review = { reviewers: ['rita', 'carol'], needed: 1 };
+    const changeTo = (consumers: string[]) =>
+      change('computations/update-computation', id, stale, { body: { name: 'N', consumers, result_review: review } });
+    expect(await changeTo(['carol'])).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ pointer: '/result_review/reviewers/1' }] },
+    });
+    expect(codeOf(await changeTo(['bob']))).toEqual([412, 'precondition_failed']);
+  });
+
   itAs(['dataset_provider'], 'comes before the 412: changing what belongs to the creator of an asset', async () => {
     const { id } = await session.createAsset({}, 'dataset_provider');
     const body = dataset({ content_access: 'domain' });

@@ -337,6 +337,16 @@ describe('a batch of reports', () => {
     await session.untilStatus(id, 'completed');
   });
 
+  it('gets the status of the run for a bad report too, also if it names the run in upper case', async () => {
+    const cvm = newCvm();
+    const { body } = await runOn(cvm);
+    const run_id = String(body).toUpperCase();
+    const bad = { run_id, type: 'event', event_type: 'Running', status: '' };
+    const { results } = await session.report(cvm, bad);
+    expect(results).toMatchObject([{ outcome: 'invalid', run_status: 'running' }]);
+    await session.endRun(cvm);
+  });
+
   it.each([[{}], [{ reports: [] }], [{ reports: {} }], [{ reports: [{ type: 'heartbeat' }], more: 1 }], [[]], [5]])(
     'is refused with 400 if it is no batch: %j',
     async (body) => {

@@ -54,6 +54,40 @@ describe('the fields of a computation', () => {
   });
 });
 
+describe('the identifier of a user', () => {
+  const create = 'computations/create-computation';
+  const longest = `${'é'.repeat(127)}x`; // 255 bytes
+  const tooLong = 'é'.repeat(255);
+  const detail = 'Expected at most 255 bytes in UTF-8.';
+
+  it.each([
+    ['consumers', '/consumers/0', (user: string) => ({ consumers: [user] })],
+    ['providers', '/providers/0', (user: string) => ({ providers: [user] })],
+    ['owner', '/owner', (user: string) => ({ owner: user })],
+    [
+      'result_review.reviewers',
+      '/result_review/reviewers/0',
+      (user: string) => ({ consumers: ['carol'], result_review: { reviewers: [user], needed: 1 } }),
+    ],
+  ])('in %s has up to 255 bytes in UTF-8', async (_, pointer, fieldsOf) => {
+    const { id } = await session.createComputation(fieldsOf(longest));
+    const body = { name: 'N', ...fieldsOf(tooLong) };
+    const invalid = { status: 400, code: 'invalid_request', errors: [{ pointer, detail }] };
+    expect(await session.refused(create, { body })).toMatchObject(invalid);
+    expect(await session.refused('computations/update-computation', { path: { id }, body })).toMatchObject(invalid);
+  });
+
+  it('whose key is removed has up to 255 bytes in UTF-8', async () => {
+    const path = { id: await session.someComputation() };
+    expect((await session.call('keys/remove-key', { path, query: { user: longest } })).status).toBe(204);
+    expect(await session.refused('keys/remove-key', { path, query: { user: tooLong } })).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer: 'query/user', detail }],
+    });
+  });
+});
+
 describe('a computation with an algorithm and 100 datasets', () => {
   /** A public key of 8,192 bits. Only its form matters here. One in ten has no small factor, so that the service takes it. */
   const largeKey = (): string => {

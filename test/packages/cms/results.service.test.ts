@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { configurationOf } from 'computation-management-formats/consent';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
+import { checkAuthorization } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { startAnsweringServer } from '../../support/answering-server.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
+import { honest, sent, verify } from '../verify/authorization-lies.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
@@ -41,17 +43,19 @@ afterAll(async () => {
 
 /** A completed run whose result rita reviews for carol. Returns the arguments that name its computation. */
 async function reviewed(name: string): Promise<string> {
-  const id = await ready(name, '--consumer', 'carol', '--reviewer', 'rita');
+  const id = await ready(name, ['--consumer', 'carol', '--reviewer', 'rita']);
   await done('alice', 'run', id, '--cvm', `sim-${name}`, '--watch');
   return id;
 }
 
-/** A computation that can be run. */
-async function ready(name: string, ...options: string[]): Promise<string> {
+const underReview = ['--consumer', 'carol', '--reviewer', 'rita', '--approval', 'all_signed'];
+
+/** A computation of alice that can be run, or approved first. `provider` brings the algorithm. */
+async function ready(name: string, options: string[] = [], provider = 'alice'): Promise<string> {
   const { stdout } = await done('alice', 'computation', 'create', name, ...options, '--json');
   const { id } = JSON.parse(stdout) as { id: string };
   await done(
-    'alice',
+    provider,
     'asset',
     'upload',
     join(folder, 'algorithm.py'),
@@ -222,7 +226,7 @@ describe('cms review', () => {
   );
 
   it('hands in nothing for a decision that would be refused, and nothing after the decision', { timeout: 120_000 }, async () => {
-    const id = await ready('signed', '--consumer', 'carol', '--reviewer', 'rita', '--approval', 'all_signed');
+    const id = await ready('signed', underReview);
     for (const user of ['alice', 'rita', 'carol']) await done(user, 'approve', id, '--sign', join(folder, user, 'key'), '--yes');
     await done('alice', 'run', id, '--cvm', 'sim-signed', '--watch');
     const args = ['review', id, '--file', join(folder, 'result.zip'), '--release'];
@@ -246,15 +250,54 @@ describe('cms review', () => {
     }
   });
 
-  it('fetches the result of a simulated CVM without a key', { timeout: 120_000 }, async () => {
-    const id = await reviewed('three');
-    const [output, received] = [join(folder, 'simulated.zip'), join(folder, 'received.zip')];
-    const { stderr } = await done('rita', 'review', id, '--release', '--output', output);
-    expect(stderr).toContain('A simulated CVM made this result. It ran no algorithm.\n');
-    await done('carol', 'result', id, '--output', received);
-    expect(readFileSync(received)).toEqual(readFileSync(output));
-    expect(readFileSync(received, 'latin1')).toMatch(/^PK\x03\x04.*result\.json\{\n/s);
-    expect((await fetch(`${stack.baseUrl}/local/results/no-run`)).status).toBe(404);
+  it(
+    'makes every reviewer and consumer approve a run too, and the broker demand their approvals',
+    { timeout: 120_000 },
+    async () => {
+      const id = await ready('demanded', underReview, 'rita');
+      await done('rita', 'approve', id, '--sign', join(folder, 'rita/key'), '--yes');
+      const config = readFileSync(join(folder, 'rita/.config/cms/config.json'), 'utf8');
+      const { profiles } = JSON.parse(config) as { profiles: Record<string, { approved: Record<string, { needed: string[] }> }> };
+      const { needed } = profiles['default']?.approved[id] ?? { needed: [] };
+      expect(needed.toSorted()).toEqual(['alice', 'carol', 'rita']);
+
+      const parts = honest();
+      Object.assign(parts.own.approval ?? {}, { needed });
+      parts.statement.approvals = parts.statement.approvals.filter(({ user }) => user === parts.own.user);
+      const found = await checkAuthorization(...sent(parts), verify);
+      for (const user of needed) {
+        const sentence = `The approval of "${user}" is missing, which the computation demands.`;
+        expect(found).toContainEqual({ verdict: 'does not hold', sentence });
+      }
+    },
+  );
+
+  it('names a released result before it deletes it, and reads nothing of its content', { timeout: 120_000 }, async () => {
+    const id = await reviewed('eight');
+    await done('rita', 'review', id, '--release', '--output', join(folder, 'eight.zip'));
+    const runs = JSON.parse((await done('alice', 'runs', id, '--json')).stdout) as { items: { result: { asset: string } }[] };
+    const asset = runs.items[0]?.result.asset ?? '';
+    const acts: string[] = [];
+    const relay = await startAnsweringServer();
+    relay.answerWith(({ method = '', url = '', headers: { authorization = '' } }, response) => {
+      acts.push(`${method} ${url}`);
+      void fetch(`${stack.baseUrl}${url}`, { method, headers: { authorization } }).then(async (given) => {
+        response.writeHead(given.status, { 'content-type': given.headers.get('content-type') ?? '' }).end(await given.text());
+      });
+    });
+    const env = {
+      CMS_SERVER: relay.endpoint,
+      CMS_DOMAIN: 'd1',
+      CMS_TOKEN: await stack.token('alice', ['d1:administrator']),
+    };
+    const cms = cmsIn(join(folder, 'alice'), { env, err: (text) => acts.push(text) });
+    expect(await cms('asset', 'delete', asset, '--yes')).toMatchObject({ exitCode: 0 });
+    await relay.stop();
+    expect(acts.slice(-2)).toEqual([
+      expect.stringMatching(new RegExp(`^Changing the asset ".+" \\(${asset}\\) of rita\\.\n$`)),
+      `DELETE /d1/assets/${asset}`,
+    ]);
+    expect(acts.slice(0, -2).filter((act) => !/^GET \/d1\/assets\?/.test(act))).toEqual([]);
   });
 
   it('waits for the result of a simulated CVM that is still at work, and says why one failed', { timeout: 120_000 }, async () => {

@@ -13,7 +13,7 @@ import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } fr
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
+import { cvmEtag, listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -96,6 +96,17 @@ describe('a registered CVM', () => {
     const cvm = { description: 'two', created_at: now, updated_at: at(2) };
     expect(await register(domain, 'cvm-1', 'two', at(2))).toMatchObject({ isNew: false, cvm });
     expect(await readCvm(stores.table, { domain, cvmId: 'cvm-1' }, now)).toMatchObject(cvm);
+  });
+
+  it('has another ETag with another text of its certificate, although the fingerprint and the time stay', async () => {
+    const domain = newDomain();
+    const put = async (certificate: string) =>
+      (await registerCvm(stores.table, { by: 'root', domain, cvmId: 'cvm-1', given: { ...cvmBody, certificate }, now })).cvm;
+    const [one, other] = [await put(cvmBody.certificate), await put(cvmBody.certificate.replaceAll('\n', '\r\n'))];
+    const { certificate_fingerprint, updated_at } = one;
+    expect(other).toMatchObject({ certificate_fingerprint, updated_at, certificate: expect.stringContaining('\r\n') });
+    const [ofOne = '', ofOther = ''] = [one, other].map((cvm) => cvmEtag(cvm).split('.')[0]);
+    expect(ofOther).not.toBe(ofOne);
   });
 
   it('is neither changed nor removed by those who have read it before another change', async () => {

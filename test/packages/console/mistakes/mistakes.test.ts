@@ -335,7 +335,7 @@ const mistakes: Mistake[] = [
   ],
   [start, 'a busy machine', machine({ presence: { fit: 'busy' } }), 'cvm-1', 'is busy with a run', 'or use another CVM'],
   [start, 'a spent machine', machine({ presence: { fit: 'spent' } }), 'cvm-1', 'has had its run', 'ask its owner to restart it'],
-  [start, 'a broken connection', machine(reconnected), 'cvm-1', 'lost the connection', 'restart its agent'],
+  [start, 'a broken connection', machine(reconnected), 'cvm-1', 'lost the connection', 'restart its agent, or allow reconnects'],
   [run, 'an algorithm that fails', failed(running), 'failed: The algorithm failed', 'ended with an error', 'provider repairs it'],
   [
     run,
