@@ -1,6 +1,5 @@
 import { canonicalJson } from 'computation-management-formats/digests';
 import type { EvidenceFiles } from './evidence-files.ts';
-import { logOfEvidence } from './follow-log.ts';
 import { fails, failsIf, type Finding, holds, party, quoted } from './finding.ts';
 import { signedStatement } from './signed-evidence.ts';
 import { detailsOf, type ResultStatement, type Statement } from './statement.ts';
@@ -8,7 +7,7 @@ import { detailsOf, type ResultStatement, type Statement } from './statement.ts'
 /**
  * Compares evidence with that of other parties or other runs, and these with each other. Statements that contradict each other, each signed
  * by the service, prove that it lied to somebody: two about one run or its result, two that name two logs, and two runs with one number of
- * one approval. So do two entries of the log for one act.
+ * one approval.
  * @param keys the public keys of the service: the same for all
  * @param others evidence of runs, and statements about results
  * @throws UnreadableError if a file does not have the form that the check needs
@@ -23,14 +22,6 @@ export async function compareEvidence(
   const ownResult = result === undefined ? undefined : await signedStatement({ evidence: result, keys });
   const statements = ownResult ? [own, ownResult] : [own];
   const findings: Finding[] = [];
-  const places = new Map<string, number>();
-  for (const text of [evidence, ...(result === undefined ? [] : [result]), ...others])
-    for (const [tag, index] of (await logOfEvidence(text)).tags) {
-      const place = places.get(tag) ?? index;
-      const two = `The files name two entries of the log for the same act of a run, ${place} and ${index}: the log has each act once.`;
-      if (index !== null) findings.push(...failsIf(place !== index, two));
-      if (place !== null) places.set(tag, place);
-    }
   for (const [index, other] of others.entries()) {
     const what = `The other evidence (${index + 1})`;
     const statement = await signedStatement({ evidence: other, keys });

@@ -80,42 +80,6 @@ describe('compareEvidence', () => {
     expect(await found({ evidence, result, keys }, other)).toMatch(lie);
   });
 
-  it('finds two entries of the log for the same act of a run, although both files say the same', async () => {
-    const evidence = numbered(1);
-    const withProofs = (index: number, type: 'run-start' | 'run-end' = 'run-end') => {
-      const entries = evidence.log.entries.map((entry) => (entry.type === type ? { ...entry, index } : entry));
-      return filesOf({ ...evidence, log: { entries } });
-    };
-    const found = async (own: ReturnType<typeof filesOf>, ...others: ReturnType<typeof filesOf>[]) => {
-      const findings = await compareEvidence(
-        own,
-        others.map((other) => other.evidence),
-      );
-      return findings.flatMap(({ verdict, sentence }) => (verdict === 'holds' ? [] : [`${verdict}: ${sentence}`]));
-    };
-    const two = (one: number, other: number) =>
-      `does not hold: The files name two entries of the log for the same act of a run, ${one} and ${other}: the log has each act once.`;
-    expect(await found(withProofs(1), withProofs(1))).toEqual([]);
-    expect(await found(withProofs(1), withProofs(5))).toEqual([two(1, 5)]);
-    expect(await found(withProofs(1), withProofs(1), withProofs(6, 'run-start'))).toEqual([two(0, 6)]);
-  });
-
-  it('finds two entries of the log for the same result', async () => {
-    const { made, statement } = genuineResult({
-      decisions: [
-        [0, 'release'],
-        [1, 'release'],
-      ],
-    });
-    const result = signedResult(made, statement);
-    const { evidence, keys } = filesOf(made);
-    const other = JSON.parse(result) as { log: { entries: { index: number }[] } };
-    other.log.entries.forEach((entry) => (entry.index = 9));
-    const findings = await compareEvidence({ evidence, result, keys }, [JSON.stringify(other)]);
-    expect(findings.map(({ verdict }) => verdict)).toContain('does not hold');
-    expect(findings.map(({ sentence }) => sentence).join()).toContain('for the same act of a run, 0 and 9: ');
-  });
-
   it('compares nothing that the service did not sign', async () => {
     const { signed } = newServiceKey();
     const evidence = numbered(1);
