@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../../shared/lifecycle/index.ts';
+import type { RunTimes } from '../../shared/runtime/environment.ts';
 
 /** The configuration of a deployment of the service, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {

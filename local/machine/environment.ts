@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Witness } from '../../shared/history/index.ts';
-import type { RunTimes } from '../../shared/lifecycle/index.ts';
+import type { RunTimes } from '../../shared/runtime/environment.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient, keysInKms } from '../../shared/runtime/clients.ts';
 import type { LocalKms } from './kms.ts';

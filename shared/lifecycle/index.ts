@@ -14,5 +14,5 @@ export {
   startExecution,
   startExecutionByName,
 } from './executions.ts';
-export { lifecycleSteps, type RunTimes, stateMachineDefinition } from './state-machine.ts';
+export { lifecycleSteps, stateMachineDefinition } from './state-machine.ts';
 export { readSweepState, writeSweepState } from './sweep-runs.ts';

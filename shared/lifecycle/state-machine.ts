@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type EndedBy, endings, runReference } from '../rows/run.ts';
+import type { RunTimes } from '../runtime/environment.ts';
 
 /** The error with which a step fails its task if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';
@@ -14,18 +15,6 @@ export const endingRun = v.object({ ...runReference.entries, ended_by: v.optiona
 /** The schema of the input of a step that waits for a CVM: the run, and the token that completes the task. */
 export const waitingStep = v.object({ run: runReference, task_token: v.string() });
 export type WaitingStep = v.InferOutput<typeof waitingStep>;
-
-/** The time limits of a run. */
-export interface RunTimes {
-  /** The time in seconds until the CVM must accept the run. */
-  acceptInSeconds: number;
-  /** The longest time in seconds between two reports of the CVM. */
-  silenceInSeconds: number;
-  /** The longest time in seconds of the whole run after its acceptance. */
-  runInSeconds: number;
-  /** The time in seconds until the CVM must confirm a stop. */
-  stopInSeconds: number;
-}
 
 /**
  * The retries of a step of the state machine that waits for a CVM: up to 6 after any failure. The end of a wait is no failure.

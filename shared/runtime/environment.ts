@@ -108,3 +108,15 @@ function wholeNumber(name: string, form: RegExp, expected: string): number {
   }
   return Number(value);
 }
+
+/** The time limits of a run. */
+export interface RunTimes {
+  /** The time in seconds until the CVM must accept the run. */
+  acceptInSeconds: number;
+  /** The longest time in seconds between two reports of the CVM. */
+  silenceInSeconds: number;
+  /** The longest time in seconds of the whole run after its acceptance. */
+  runInSeconds: number;
+  /** The time in seconds until the CVM must confirm a stop. */
+  stopInSeconds: number;
+}

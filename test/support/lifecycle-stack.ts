@@ -8,7 +8,7 @@ import { localCredentials } from '../../local/machine/environment.ts';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { type Executions, executionStatus } from '../../shared/lifecycle/executions.ts';
-import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
+import type { RunTimes } from '../../shared/runtime/environment.ts';
 import { endingOf, waysToEnd, type WayToEnd } from '../../shared/rows/run.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { type Table, getItem } from '../../shared/table/table.ts';
