@@ -11,8 +11,9 @@ function packagesOfTypes(file: string, seen = new Set<string>()): string[] {
   seen.add(file);
   const { statements } = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
   return statements.flatMap((statement) => {
-    if (!ts.isImportDeclaration(statement)) return [];
-    const { text } = statement.moduleSpecifier as ts.StringLiteral;
+    const isFollowed = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+    const { text } = (isFollowed && statement.moduleSpecifier ? statement.moduleSpecifier : { text: '' }) as { text: string };
+    if (text === '') return [];
     return text.startsWith('.') ? packagesOfTypes(join(dirname(file), text), seen) : [text];
   });
 }
