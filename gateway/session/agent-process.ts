@@ -164,18 +164,19 @@ export class AgentProcess {
   loseStream(stream?: AgentStream): boolean {
     const { run, record } = this;
     if (!run) return false;
-    if (!record?.allow_reconnect) this.loseRun(run.reference, run.status, disconnected);
+    if (!record?.allow_reconnect) this.loseRun(run.reference, run.status, false);
     else if (stream) run.noteReconnect(stream.id);
     return record?.allow_reconnect ?? false;
   }
 
   /**
-   * Reports the end of a run that an agent process of the CVM had, and that the present process does not have. A process that is only out of
-   * sight has not stopped it, also if it was to.
+   * Reports the end of a run that an agent process of the CVM had, and that the present process does not have.
+   * @param isGone whether the process has ended, and the run with it. If only its connection is lost, nothing shows that it has stopped
    */
-  loseRun(reference: RunReference, status: string | undefined, reason = restarted): void {
+  loseRun(reference: RunReference, status: string | undefined, isGone = true): void {
     const run = this.runOf(reference);
-    if (status === 'stopping' && reason === restarted) {
+    const reason = isGone ? restarted : disconnected;
+    if (status === 'stopping' && isGone) {
       run.inferEvent({ event_type: 'Stopped', status: 'Stopped' }, { because: 'The agent no longer has the run.' });
     } else {
       run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: reason }, reason);
@@ -240,8 +241,7 @@ export class AgentProcess {
     if (!this.isLearned) await this.learn();
     const hasRun = await this.hasRunOfRecord(on, streams.agent);
     if (hasRun === undefined || isTooOften(this.identity)) return false;
-    const reason = this.mayHaveRun(on) ? restarted : disconnected;
-    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status, reason);
+    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status, this.mayHaveRun(on));
     const isNew = !hasRun && on.id !== this.record?.attested_stream; // a stream is a process
     const attestation_hash = token.length === 0 ? undefined : hash;
     const attested = { before: this.record ?? {}, isNew, attestation_hash, stream: on.id };

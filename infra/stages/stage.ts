@@ -267,7 +267,7 @@ export interface ExistingState {
   logKeyArn?: string;
   /** The ARN of a replica of the KMS key that seals private keys, in the Region of the stage. */
   sealingKeyArn?: string;
-  /** The ARNs of replicas, in the Region of the stage, of the KMS keys that sign evidence, by the name of each key in the stage. */
+  /** The ARNs of replicas, in the Region of the stage, of the KMS keys that sign evidence, by the names in `evidenceKeys`. */
   evidenceKeyArns?: Readonly<Record<string, string>>;
   /** The identifiers of an existing user pool and its client. The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };

@@ -150,13 +150,13 @@ export const refusalReason = v.pipe(
 /** The longest identifier of a user (`sub`), in bytes of UTF-8 (OpenID Connect Core 1.0, section 2). */
 export const longestUserIdInBytes = 255;
 
-/** The schema of the identifier of a user whom a token may name, also of one whom nobody can name in a computation. */
+/** The schema of the identifier of any user whom a token may name, also a reserved or a blank one. */
 export const anyUserId = v.pipe(
   text(1, 255),
   v.check((user) => new TextEncoder().encode(user).length <= longestUserIdInBytes, 'Expected at most 255 bytes in UTF-8.'),
 );
 
-/** The schema of the identifier of a user whom a computation or a user names: what is not blank, no key, and not reserved. */
+/** The schema of the identifier of a user whom a request names: not blank, not reserved, and no private key. */
 export const userId = v.pipe(
   anyUserId,
   v.regex(/^\S([\s\S]*\S)?$/, 'Expected a user without white space at the beginning and the end.'),

@@ -62,7 +62,7 @@ export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale
 /** A user whose approval is needed, or who gave one without need. */
 export interface ApprovalRow {
   user: string;
-  /** The reasons why the user's approval is needed: names of files, or `result consumer`. Empty if it is not needed. */
+  /** The reasons why the user's approval is needed: names of files, `result consumer` or `reviewer`. Empty if it is not needed. */
   because: string[];
   state: ApprovalState;
   approval: Schemas['Approval'] | undefined;

@@ -185,8 +185,8 @@ function fingerprintOf(key: string): string {
 }
 
 /**
- * Returns the fields of an asset that change when a party sets its first key: agents then ask the service for the key. The source of an
- * asset whose encrypted content is in storage stays; one without content says that a party sends the encrypted file to the agent.
+ * Returns the fields of an asset that change with its first key: agents then ask the service for the key. Encrypted content in storage
+ * stays. Without it, and without an address in its source, a party sends the encrypted file to the agent.
  * @param url the address at which the service gives keys to agents
  * @param at the time of the change, RFC 3339
  * @throws ServiceError `conflict` if the checksum of the plain file is not known

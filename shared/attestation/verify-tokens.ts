@@ -116,7 +116,7 @@ let kept: { documents: Collateral; readAt: number } | undefined;
 
 /**
  * Verifies the fresh evidence of a guest, in the form of a token, by the collateral of up to a minute ago. If the evidence lacks its
- * certificate alone, verifies it with those in tokens that are stored.
+ * certificate alone, verifies it with those in tokens that are stored and those that operators added.
  * @param given.reportData the report data that the evidence must have
  * @param given.tokensOfRuns returns the keys in storage of tokens of the same machines
  */
@@ -132,7 +132,7 @@ export async function verifyFresh(
   const { attestation } = await verify(given.token, options, now);
   if (!lacksCertificate(attestation)) return attestation;
   const ofTokens = await Promise.all((await given.tokensOfRuns()).map((key) => readCertificates(store, key)));
-  const certificates = [...ofTokens.flat(), ...added];
+  const certificates = [...added, ...ofTokens.flat()];
   return (await verify(given.token, { ...options, certificates }, now)).attestation;
 }
 

@@ -161,7 +161,7 @@ export const reportSummarySchema = namedObject('ReportSummary', 'What became of 
 });
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** The answer of the service to one report of a CVM, without the identifier of the report. To an invalid one it answers with the status of the run alone. */
+/** The answer of the service to one report of a CVM, without the identifier of the report. Of an invalid one it only says the status of the run, and what is wrong. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
 /**

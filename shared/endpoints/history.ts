@@ -27,7 +27,7 @@ export const getCheckpointRoute = {
   response: v.pipe(v.string(), v.description('A signed checkpoint.'), v.metadata({ maxLength: longestCheckpoint })),
   description:
     "Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of " +
-    'witnesses. The log has an entry for the start, the end and the result of each run. Compare what you got with what other parties got.',
+    'witnesses. The log has an entry for the start and the end of each run, and for a reviewed result. Compare what you got with what other parties got.',
 } as const satisfies Route;
 
 export const getTileRoute = {

@@ -110,7 +110,7 @@ export const statementSchema = namedObject('EvidenceStatement', 'What the servic
   certificate_fingerprint: orNull(digest, 'The SHA-256, hex, of the DER of `certificate`. null without one.'),
   log: namedObject(
     'StatedLog',
-    "The stage's append-only log, which has an entry for the start, the end and the result of the run.",
+    "The stage's append-only log, which has an entry for the start and the end of the run, and for a reviewed result.",
     {
       origin: shownText(255, 'The name of the log.'),
       vkey: shownText(400, 'The key that verifies the checkpoints of the log (C2SP signed-note).'),

@@ -169,7 +169,7 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
 /** Returns the action that a caller's roles must allow to provide an asset of the given type: an algorithm or a dataset. */
 export const providing = (assetType: AssetType): AccessAction => `provide_${assetType}`;
 
-/** The claims of a user's token that name an address of mail and say that it is verified. API Gateway gives both as text. */
+/** The claims of a token, or of an issuer's answer about its user, that name a verified address of mail. API Gateway gives both as text. */
 const addressClaims = v.object({
   email: v.pipe(v.string(), v.maxLength(254), v.regex(/^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+$/u)),
   email_verified: v.union([v.literal(true), v.literal('true')]),

@@ -30,7 +30,7 @@ export function openapiDocument(version: string): OpenApi {
       description:
         'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and a journal of events. ' +
         'Every resource belongs to a domain. A request may repeat the domain of the path as the query parameter `domainID`. The operations do not list this parameter, because two parameters with the same name break generated clients. ' +
-        'Every GET operation also answers HEAD, but deprecated ones and those of attested keys, with the same status and headers and without a body.',
+        'Every GET operation also answers HEAD, except deprecated ones and `GET /{domainID}/kbs/v0/resource/{resource}`, with the same status and headers and without a body.',
     },
     servers: [
       {
@@ -73,7 +73,7 @@ const descriptions: Record<Tag, string> = {
   events: 'The journal of a computation, and its latest lifecycle event.',
   evidence: 'The signed statement about a run.',
   find: 'Search by names, identifiers and checksums.',
-  history: "The stage's append-only log of the starts and ends of runs, for everyone to read.",
+  history: "The stage's append-only log of the starts, ends and reviewed results of runs, for everyone to read.",
   keys: 'Public keys that participants upload to computations.',
   logs: 'The logs that agents write during runs.',
   notifications: 'Mail about what begins to wait for users.',

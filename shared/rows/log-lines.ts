@@ -78,8 +78,8 @@ export async function readChunks(
   { chunk }: LogPosition,
   { limit, now }: { limit: number; now: string },
 ): Promise<{ chunk: string; lines: LogLine[] }[]> {
-  const expired = Math.floor(Date.parse(now) / 1_000) - secondsKept; // DynamoDB deletes them days later
-  const first = logKeys.chunk(computation_id, run_id, (expired + 1) * 1_000, '');
+  const keptSince = Math.floor(Date.parse(now) / 1_000) - secondsKept + 1; // DynamoDB deletes older chunks days later
+  const first = logKeys.chunk(computation_id, run_id, keptSince * 1_000, '');
   const begin = { ...first, sk: chunk > first.sk ? chunk : first.sk };
   const items = await queryBetween(table, begin, { ...first, sk: logKeys.end(run_id) }, { limit });
   return items.map((item) => {

@@ -78,7 +78,7 @@ async function followAll(table: Table, things: readonly Thing[], now: string): P
         { thing: nameOf(thing) },
         error,
       );
-      const next = new Date(Date.parse(now) + 1).toISOString(); // not in the sweep of now
+      const next = new Date(Date.parse(now) + 1).toISOString(); // so that this sweep does not take it up again
       await putItem(table, { ...recheckKeys.recheck(next, nameOf(thing)), ...thing });
     }
   };

@@ -24,10 +24,11 @@ export async function assetWithoutReading(
 }
 
 /**
- * Reads the row of an asset in the list of assets, or in that of results, which no reader of the asset is recorded for. Undefined if there is none.
+ * Reads the row of an asset in the list of assets, or in that of results. Counts as no read of the asset. Undefined if there is none.
  * @throws ServiceProblem
  */
 export async function rowOfAsset(client: Client, id: string, signal?: AbortSignal): Promise<Schemas['AssetRow'] | undefined> {
-  const find = async (filter = {}) => (await findRows(client, 'listAssets', [id], { ...filter, signal })).get(id);
+  const find = async (filter: { asset_type?: 'result' } = {}) =>
+    (await findRows(client, 'listAssets', [id], { ...filter, signal })).get(id);
   return (await find()) ?? (await find({ asset_type: 'result' }));
 }

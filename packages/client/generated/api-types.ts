@@ -846,7 +846,7 @@ export interface paths {
         };
         /**
          * Get the checkpoint of the log
-         * @description Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start, the end and the result of each run. Compare what you got with what other parties got.
+         * @description Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start and the end of each run, and for a reviewed result. Compare what you got with what other parties got.
          */
         get: operations["getCheckpoint"];
         put?: never;
@@ -3428,7 +3428,7 @@ export interface components {
             /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null without a signature. */
             key: string | null;
         };
-        /** @description The stage's append-only log, which has an entry for the start, the end and the result of the run. */
+        /** @description The stage's append-only log, which has an entry for the start and the end of the run, and for a reviewed result. */
         StatedLog: {
             /** @description The name of the log. */
             origin: string;

@@ -116,7 +116,7 @@ export const operationRoutes = {
   openapi: 'GET /openapi.json',
   /** Get the public keys that verify evidence */
   jwks: 'GET /.well-known/jwks.json',
-  /** Get the checkpoint of the log. Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start, the end and the result of each run. Compare what you got with what other parties got. */
+  /** Get the checkpoint of the log. Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start and the end of each run, and for a reviewed result. Compare what you got with what other parties got. */
   getCheckpoint: 'GET /log/checkpoint',
   /** Get a tile of the log. Returns a tile of hashes of the stage's append-only log, or a bundle of its entries (C2SP tlog-tiles). The path has slashes, such as `0/x001/067.p/8` or `entries/000`. What is stored under a path never changes. */
   getTile: 'GET /log/tile/{tile}',

@@ -157,7 +157,7 @@ const partiesOf = ({ files, receivers, configuration }: Awaited<ReturnType<typeo
 const runsText = (approval: Pick<Schemas['Approval'], 'used_runs' | 'max_runs'> | undefined) =>
   approval?.max_runs == null ? '' : `${approval.used_runs ?? 0} of ${approval.max_runs}`;
 
-/** Returns the reason why an approval is needed as a plain word or in quotes: `result consumer`, or the name of a file. */
+/** Returns the reason why an approval is needed as a plain word or in quotes: `result consumer`, `reviewer`, or the name of a file. */
 export const plainReason = (reason: string) => (reason === 'result consumer' ? reason : plainName(reason));
 
 /**

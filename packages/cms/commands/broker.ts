@@ -208,7 +208,7 @@ async function judge(
   return { secret: await readFileKey(key.file), teeKey: request.teePublicKey, approval };
 }
 
-/** The part of an authorization that says for each approval of a run which one it is, and the how manieth run of it this is. */
+/** The part of an authorization that says for each approval of a run which one it is, and which of its runs this is, from 1. */
 const ofApprovals = v.object({
   statement: v.object({
     approvals: v.array(v.object({ user: v.string(), approval_id: v.nullable(v.string()), use: v.nullable(v.number()) })),

@@ -105,8 +105,9 @@ export function addComputationCommands(program: CmsCommand): void {
       ];
       const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
       await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
-      const old =
-        (waiting ?? changed) ? oldText((await (await context.connect()).client.getTodo()).as_of, context.terminal.now()) : '';
+      const { client } = await context.connect();
+      const todo = (waiting ?? changed) ? await client.getTodo().catch(() => undefined) : undefined;
+      const old = todo ? oldText(todo.as_of, context.terminal.now()) : '';
       if (old) context.note(`${old}\n`);
     });
 

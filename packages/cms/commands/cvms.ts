@@ -61,7 +61,7 @@ export function addCvmCommands(program: CmsCommand): void {
           ['TCB', attestation?.tcb && JSON.stringify(attestation.tcb)],
           ['Collateral', attestation?.checks.find(({ name, passed }) => name === 'collateral' && passed)?.detail],
           ['Failed checks', attestation?.checks.flatMap(({ name, passed, detail }) => (passed ? [] : [`${name}: ${detail}`]))],
-          ['Connection', attestation?.connection],
+          ['Connection', attestation?.connection.replace(/^re.*/, '$&: restart the agent, or allow reconnects')],
         ]),
       );
     });

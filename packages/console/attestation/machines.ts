@@ -43,7 +43,7 @@ function whyRefused(policy: Policy, attestation: NonNullable<Schemas['Cvm']['att
     ...failed.filter(({ detail }) => failed.length === 1 || !/^the evidence is .* failed$/.test(detail)).map(inWords),
     ...(connection === 'reconnected' && !policy.allow_reconnect
       ? [
-          'lost the connection that attested, so its evidence counts no more: ask its owner to restart its agent, or allow reconnects',
+          'lost the connection that attested, so its evidence counts no more: ask its owner to restart its agent, or allow reconnects in the policy',
         ]
       : []),
   ];

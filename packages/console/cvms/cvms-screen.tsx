@@ -134,7 +134,7 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
         {attestation?.connection === 'reconnected' && (
           <Alert type="warning">
             The connection over which the agent attested itself is gone. Ask the owner of the CVM to restart the agent, or allow
-            reconnects in the attestation policy.
+            reconnects in the policy of your computation.
           </Alert>
         )}
         <KeyValuePairs

@@ -250,6 +250,17 @@ describe('cms review', () => {
     }
   });
 
+  it('fetches the result of a simulated CVM without a key', { timeout: 120_000 }, async () => {
+    const id = await reviewed('three');
+    const [output, received] = [join(folder, 'simulated.zip'), join(folder, 'received.zip')];
+    const { stderr } = await done('rita', 'review', id, '--release', '--output', output);
+    expect(stderr).toContain('A simulated CVM made this result. It ran no algorithm.\n');
+    await done('carol', 'result', id, '--output', received);
+    expect(readFileSync(received)).toEqual(readFileSync(output));
+    expect(readFileSync(received, 'latin1')).toMatch(/^PK\x03\x04.*result\.json\{\n/s);
+    expect((await fetch(`${stack.baseUrl}/local/results/no-run`)).status).toBe(404);
+  });
+
   it(
     'makes every reviewer and consumer approve a run too, and the broker demand their approvals',
     { timeout: 120_000 },
