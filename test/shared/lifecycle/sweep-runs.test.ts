@@ -202,6 +202,16 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
   });
 
+  it('starts the missing execution of a stop under the number of the run, if the run was resumed before', async () => {
+    const { id } = await aReadyComputation(stores, 'd1');
+    const run = await aRun(stores, 'd1', id, 'cvm-resumed-once');
+    await sweepWhileExecutionsAre('ABORTED', true);
+    await stopRun(stores.table, lost.executions, { domain: 'd1', computationId: id, ...byAlice });
+    await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0, resumes: true });
+    expect(await executionStatus(stores.executions, 'stop', run)).toBeUndefined();
+    expect(await executionStatus(stores.executions, 'stop', run, 1)).toBe('RUNNING');
+  });
+
   it('ends the other runs when one cannot be ended, and throws an AggregateError that names the run', async () => {
     const [broken, orphan] = [await aRunOnNewCvm(stores, 'd1'), await aRunOnNewCvm(stores, 'd1')];
     const key = computationKey('d1', broken.computation_id);
