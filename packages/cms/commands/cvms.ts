@@ -11,6 +11,9 @@ import { details, statusColour } from '../terminal/table.ts';
 import { listOf, type ListOptions } from './list.ts';
 import { type CmsCommand, given } from './options.ts';
 
+/** The text of `cms cvm show` for a CVM whose agent has attested over a connection that is gone. */
+const reconnected = 'reconnected: restart the agent, or allow reconnects in the policy';
+
 export function addCvmCommands(program: CmsCommand): void {
   const cvm = program.subcommand('cvm', 'list CVMs, and show whether they can take a run');
 
@@ -61,7 +64,7 @@ export function addCvmCommands(program: CmsCommand): void {
           ['TCB', attestation?.tcb && JSON.stringify(attestation.tcb)],
           ['Collateral', attestation?.checks.find(({ name, passed }) => name === 'collateral' && passed)?.detail],
           ['Failed checks', attestation?.checks.flatMap(({ name, passed, detail }) => (passed ? [] : [`${name}: ${detail}`]))],
-          ['Connection', attestation?.connection.replace(/^re.*/, '$&: restart the agent, or allow reconnects')],
+          ['Connection', attestation?.connection === 'reconnected' ? reconnected : attestation?.connection],
         ]),
       );
     });
