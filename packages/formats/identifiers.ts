@@ -28,8 +28,10 @@ const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 export const numberOf = (id: string): number | undefined =>
   numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 
-/** The length of an identifier, in characters. */
-export const lengthOfId = 36;
+const lengthOfId = 36;
+
+/** Cuts a text that is too long for an identifier. It names nothing, and might be too long for a key of DynamoDB. */
+export const shortened = (id: string): string => id.slice(0, lengthOfId + 1).toWellFormed();
 
 /** The schema of an identifier: a UUID, such as `numberedId` makes it. */
 export const identifier = v.pipe(
@@ -43,11 +45,16 @@ export const idOfAsset = described(identifier, 'The identifier of the asset.');
 export const idOfRun = described(identifier, 'The identifier of the run.');
 
 /**
- * Makes the schema of an identifier in a path, in upper or lower case. The text need not be a UUID: any other text leads to 404.
+ * Makes the schema of an identifier in upper or lower case. The text need not be a UUID: any other text, of any length, leads to 404.
  */
 /*#__NO_SIDE_EFFECTS__*/
-export function uncheckedId() {
-  return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
+export function uncheckedId(description: string) {
+  return v.pipe(
+    v.string(),
+    v.description(description),
+    v.metadata({ format: 'uuid', maxLength: lengthOfId }),
+    v.transform((id) => shortened(id.toLowerCase())),
+  );
 }
 
 /**

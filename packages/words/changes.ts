@@ -194,7 +194,7 @@ const level = (value: Value) => (approvalLevels as readonly Value[]).indexOf(val
 
 /**
  * The names of members of manifest and configuration, and what a change of each concerns, for those whose change has no sentence of its own.
- * By the path of the member; an entry of a list has the path of its list.
+ * Each key is the path of a member; an entry of a list has the path of its list.
  */
 const members = new Map<string, Member>([
   ['cvm_id', ['the CVM', 'machine']],

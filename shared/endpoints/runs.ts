@@ -138,9 +138,8 @@ export const getManifestRoute = {
   uses: { table: reads },
   impact: 'Users cannot check the manifest that a CVM gets.',
   query: strictObject({
-    run: ifSent(
-      uncheckedId(),
-      'Return the manifest that this run was started with. Default: the manifest that a run would get now.',
+    run: v.optional(
+      uncheckedId('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
     ),
   }),
   response: manifestSchema,

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import { strictObject } from 'computation-management-formats/fields';
-import { cvmId, domainId, lengthOfId } from 'computation-management-formats/identifiers';
+import { cvmId, domainId, shortened } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { callerOf, requireAccess, type Access, type Caller, type Permitted, type Relation, type Relations } from './caller.ts';
 import {
@@ -196,9 +196,6 @@ export function anyEndpoint<const R extends Route>(route: R, work: (request: End
   };
 }
 
-/** Cuts a text that is too long for an identifier. It names nothing, and might be too long for a key of DynamoDB. */
-const shortened = (id: string | undefined) => id?.slice(0, lengthOfId + 1).toWellFormed();
-
 /**
  * Converts the UUIDs of a path to lower case, because callers may send upper case (docs/contract.md, section 1), and cuts texts that are
  * longer. Identifiers of domains and CVMs, secrets, and the paths of keys and tiles stay.
@@ -237,7 +234,7 @@ function identify(access: Access, event: AcceptedEvent): void {
 function queryOf({ query: schema = noQuery }: Route, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
   const { domainID: _, ...given } = queryStringParameters ?? {};
   refuseRepeatedParameter(rawQueryString, parameterNames(schema));
-  return parseInput(schema, { ...given, ...('run' in given && { run: shortened(given['run']) }) }, 'query');
+  return parseInput(schema, given, 'query');
 }
 
 /**

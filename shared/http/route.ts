@@ -164,7 +164,7 @@ export const waitParameter = wholeNumber(
 );
 
 /** The query parameter `run` of endpoints about one run of a computation. */
-export const runParameter = described(uncheckedId(), 'The identifier of a run of this computation.');
+export const runParameter = uncheckedId('The identifier of a run of this computation.');
 
 /** The query parameter `run` of endpoints that take the latest run of a computation without it. */
-export const runIfSent = ifSent(uncheckedId(), 'The identifier of a run of this computation. Default: the latest run.');
+export const runIfSent = v.optional(uncheckedId('The identifier of a run of this computation. Default: the latest run.'));

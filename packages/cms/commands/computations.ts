@@ -105,8 +105,9 @@ export function addComputationCommands(program: CmsCommand): void {
       ];
       const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
       await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
+      if (!(waiting ?? changed)) return;
       const { client } = await context.connect();
-      const todo = (waiting ?? changed) ? await client.getTodo().catch(() => undefined) : undefined;
+      const todo = await client.getTodo().catch(() => undefined); // the list stands without it
       const old = todo ? oldText(todo.as_of, context.terminal.now()) : '';
       if (old) context.note(`${old}\n`);
     });
