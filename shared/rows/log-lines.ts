@@ -19,8 +19,6 @@ const storedChunk = v.object({
   /** The lines of a chunk of a run's log as JSON, compressed with raw deflate. */
   lines: storedBytes,
   size_in_bytes: v.number(),
-  /** The time when a chunk of a run's log expires, in seconds since 1970. DynamoDB may delete it days later. */
-  [tableDefinition.timeToLive]: v.number(),
 });
 
 /** Returns the size of log lines as JSON, in bytes. */
